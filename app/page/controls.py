@@ -1,0 +1,100 @@
+"""The limits as Panel widgets, each with the place where a sentence about it appears."""
+
+import html
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import panel as pn
+
+from app.page.fields import FIELDS, Field
+from lab.errors import InputError
+from lab.workload import Limits
+
+STYLES = (Path(__file__).parent / "controls.css").read_text(encoding="utf-8")
+
+
+class Controls:
+    """A row of fields. Calls `on_limits(limits)` whenever they make sense; says beside the field when not."""
+
+    def __init__(self, defaults: Limits, on_limits: Callable[[Limits], None]) -> None:
+        self.defaults = defaults
+        self._on_limits = on_limits
+        self._setting = False
+        self.widgets = {field.name: self._widget(field) for field in FIELDS}
+        self.notes = {
+            field.name: pn.pane.HTML("", css_classes=["note"], stylesheets=[STYLES], margin=0,
+                                     sizing_mode="stretch_width")
+            for field in FIELDS
+        }
+        self.reset = pn.widgets.Button(
+            name="Reset limits", stylesheets=[STYLES], margin=0, css_classes=["reset"], align="end",
+            description="Back to the limits of the trace.",
+        )
+        self.reset.on_click(lambda _event: self.set(self.defaults))
+        cells = [
+            pn.Column(self.widgets[field.name], self.notes[field.name], margin=0, stylesheets=[STYLES],
+                      css_classes=["cell", *(["switch"] if field.switch else [])])
+            for field in FIELDS
+        ]
+        cells.append(pn.Column(self.reset, margin=0, stylesheets=[STYLES], css_classes=["cell", "switch"]))
+        self.view = pn.FlexBox(*cells, stylesheets=[STYLES], css_classes=["controls"], margin=0,
+                               sizing_mode="stretch_width", name="controls")
+
+    def _widget(self, field: Field) -> Any:
+        common: dict[str, Any] = {"stylesheets": [STYLES], "margin": 0, "sizing_mode": "stretch_width"}
+        value = getattr(self.defaults, field.name)
+        if field.switch:
+            widget = pn.widgets.Checkbox(name=field.label, value=value, **common)
+        else:
+            widget = pn.widgets.IntInput(
+                name=field.label, value=value, step=1, description=field.help,
+                placeholder="unlimited" if field.optional else "", **common,
+            )
+        widget.param.watch(self._changed, "value")
+        return widget
+
+    def values(self) -> dict[str, Any]:
+        """What the fields hold now, sensible or not."""
+        return {name: widget.value for name, widget in self.widgets.items()}
+
+    def set(self, limits: Limits) -> None:
+        """Put `limits` into the fields and hand them on once."""
+        self._setting = True
+        try:
+            for name, widget in self.widgets.items():
+                widget.value = getattr(limits, name)
+        finally:
+            self._setting = False
+        self._changed()
+
+    @staticmethod
+    def check(limits: Limits) -> None:
+        """Raise `InputError` when `limits` ask for more than the page draws."""
+        for field in FIELDS:
+            value = getattr(limits, field.name)
+            if field.most is not None and value > field.most:
+                raise InputError(
+                    f"{value} is more than the page draws; at most {field.most} here, any number on the command line",
+                    field=field.name,
+                )
+
+    def _changed(self, *_events: Any) -> None:
+        if self._setting:
+            return
+        try:
+            limits = Limits(**self.values())
+            self.check(limits)
+            self._on_limits(limits)
+        except InputError as error:
+            self.say(error.field, error.problem)
+        else:
+            self.say(None, "")
+
+    def say(self, name: str | None, sentence: str) -> None:
+        """Show `sentence` beside the field `name` (the first field, if it is none of ours), clear the rest."""
+        if sentence and name not in self.notes:
+            name = FIELDS[0].name
+        for field, note in self.notes.items():
+            shown = sentence if field == name else ""
+            note.object = f'<span role="alert">{html.escape(shown)}</span>' if shown else ""

@@ -1,0 +1,78 @@
+"""The Panel app: controls and charts, and the replay that they drive.
+
+The page owns the seat timeline, the page grid and the scrubber, and is sent a replay payload whenever the
+limits change. The same code runs at build time in CPython, to draw the page before Python has started,
+and in the browser under Pyodide.
+"""
+
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from typing import Any
+
+from bokeh.document import Document
+
+from app.page.charts import PagesChart
+from app.page.controls import Controls
+from app.page.payload import dumps, payload
+from lab.errors import InputError
+from lab.formats.trace_json import parse_trace
+from lab.workload import Limits, Trace
+
+Send = Callable[[str, str], None]
+
+
+def course_trace() -> Trace:
+    """The nine requests of the course, from the file that ships with the lab."""
+    return parse_trace((files("traces") / "course.json").read_bytes(), source="course.json")
+
+
+def last_iteration(document: Mapping[str, Any]) -> int:
+    """The last iteration of the longest policy, at least 1: the common end of every time axis."""
+    return max([1, *(policy["metrics"]["iterations"] for policy in document["policies"].values())])
+
+
+class Lab:
+    """One trace, its controls and its charts. `send(name, json)` posts a message to the page."""
+
+    def __init__(self, trace: Trace, send: Send) -> None:
+        self.trace = trace
+        self._send = send
+        self.controls = Controls(trace.limits, self.replay)
+        self.charts = {policy: PagesChart(policy) for policy in ("static", "continuous")}
+        self._draw(payload(trace))
+
+    def replay(self, limits: Limits) -> None:
+        """Run both policies under `limits`, redraw the charts and send the page what it draws.
+
+        Raises `lab.errors.InputError` when the limits make no sense; the picture then stays as it was.
+        """
+        result = payload(self.trace, limits)
+        self._draw(result)
+        self._send("replay", dumps(result))
+
+    def _draw(self, result: dict[str, Any]) -> None:
+        last = last_iteration(result["replay"])
+        for chart in self.charts.values():
+            chart.update(result, last)
+
+    def open_state(self, state: Mapping[str, Any]) -> None:
+        """Take the limits of a link (`{"limits": {field: value}}`); what the link leaves out is the trace's.
+
+        A link that asks for nonsense changes nothing and is answered with one sentence.
+        """
+        defaults = {name: getattr(self.trace.limits, name) for name in self.controls.widgets}
+        try:
+            limits = Limits(**{**defaults, **state.get("limits", {})})
+            self.controls.check(limits)
+        except (InputError, TypeError) as error:
+            self._send("refused", dumps({"why": str(error)}))
+            return
+        self.controls.set(limits)
+
+    def add_to(self, document: Document) -> None:
+        """Add each part to `document` as a root whose name is the slot of the page that it belongs in."""
+        root = self.controls.view.get_root(document)
+        root.name = "controls"
+        document.add_root(root)
+        for chart in self.charts.values():
+            document.add_root(chart.figure)
