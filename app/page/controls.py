@@ -23,23 +23,39 @@ class Controls:
         self._setting = False
         self.widgets = {field.name: self._widget(field) for field in FIELDS}
         self.notes = {
-            field.name: pn.pane.HTML("", css_classes=["note"], stylesheets=[STYLES], margin=0,
-                                     sizing_mode="stretch_width")
+            field.name: pn.pane.HTML(
+                "", css_classes=["note"], stylesheets=[STYLES], margin=0, sizing_mode="stretch_width"
+            )
             for field in FIELDS
         }
         self.reset = pn.widgets.Button(
-            name="Reset limits", stylesheets=[STYLES], margin=0, css_classes=["reset"], align="end",
+            name="Reset limits",
+            stylesheets=[STYLES],
+            margin=0,
+            css_classes=["reset"],
+            align="end",
             description="Back to the limits of the trace.",
         )
         self.reset.on_click(lambda _event: self.set(self.defaults))
         cells = [
-            pn.Column(self.widgets[field.name], self.notes[field.name], margin=0, stylesheets=[STYLES],
-                      css_classes=["cell", *(["switch"] if field.switch else [])])
+            pn.Column(
+                self.widgets[field.name],
+                self.notes[field.name],
+                margin=0,
+                stylesheets=[STYLES],
+                css_classes=["cell", *(["switch"] if field.switch else [])],
+            )
             for field in FIELDS
         ]
         cells.append(pn.Column(self.reset, margin=0, stylesheets=[STYLES], css_classes=["cell", "switch"]))
-        self.view = pn.FlexBox(*cells, stylesheets=[STYLES], css_classes=["controls"], margin=0,
-                               sizing_mode="stretch_width", name="controls")
+        self.view = pn.FlexBox(
+            *cells,
+            stylesheets=[STYLES],
+            css_classes=["controls"],
+            margin=0,
+            sizing_mode="stretch_width",
+            name="controls",
+        )
 
     def _widget(self, field: Field) -> Any:
         common: dict[str, Any] = {"stylesheets": [STYLES], "margin": 0, "sizing_mode": "stretch_width"}
@@ -48,8 +64,12 @@ class Controls:
             widget = pn.widgets.Checkbox(name=field.label, value=value, **common)
         else:
             widget = pn.widgets.IntInput(
-                name=field.label, value=value, step=1, description=field.help,
-                placeholder="unlimited" if field.optional else "", **common,
+                name=field.label,
+                value=value,
+                step=1,
+                description=field.help,
+                placeholder="unlimited" if field.optional else "",
+                **common,
             )
         widget.param.watch(self._changed, "value")
         return widget
@@ -75,7 +95,7 @@ class Controls:
             value = getattr(limits, field.name)
             if field.most is not None and value > field.most:
                 raise InputError(
-                    f"{value} is more than the page draws; at most {field.most} here, any number on the command line",
+                    f"{value} is more than the page draws, at most {field.most}; the command line takes more",
                     field=field.name,
                 )
 
@@ -92,7 +112,7 @@ class Controls:
             self.say(None, "")
 
     def say(self, name: str | None, sentence: str) -> None:
-        """Show `sentence` beside the field `name` (the first field, if it is none of ours), clear the rest."""
+        """Show `sentence` beside the field `name` (the first if unknown) and clear the others."""
         if sentence and name not in self.notes:
             name = FIELDS[0].name
         for field, note in self.notes.items():

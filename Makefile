@@ -1,0 +1,33 @@
+# Thin on purpose: the work is in Python.
+#   make run     build the lab, serve it, open it       (PORT=8000 HOST=127.0.0.1)
+#   make test    install what the tests need, run all   (ARGS="-k words" passes on to pytest)
+#   make build   the static site, into OUT=build/site
+
+PYTHON ?= python3
+OUT ?= build/site
+BIN := .venv/bin
+
+.PHONY: run test build picture lint
+run:
+	@$(PYTHON) app/setup/environment.py
+	@$(BIN)/serving-lab serve $(if $(HOST),--host $(HOST)) $(if $(PORT),--port $(PORT)) $(ARGS)
+
+test: lint
+	@$(BIN)/python -m app.setup.browser
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint:
+	@$(PYTHON) app/setup/environment.py test
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+build:
+	@$(PYTHON) app/setup/environment.py
+	@$(BIN)/serving-lab build --out $(OUT) $(ARGS)
+
+# The picture in the README, from the lab itself.
+picture:
+	@$(PYTHON) app/setup/environment.py test
+	@$(BIN)/python -m app.setup.browser
+	@$(BIN)/python -m app.setup.picture

@@ -1,0 +1,46 @@
+"""Find the browsers that the tests drive, and install Debian's when they are missing and we may.
+
+    python -m app.setup.browser
+
+Chromium is needed; its absence is told in one sentence, and in CI the browser tests then fail.
+"""
+
+import os
+import shutil
+import sys
+
+from app.setup.environment import apt_install, say
+
+
+def find(variable: str, *names: str) -> str | None:
+    """The path of a browser: what the environment variable says, else the first of `names` on the path."""
+    chosen = os.environ.get(variable)
+    if chosen:
+        return chosen if os.access(chosen, os.X_OK) else None
+    return next((path for name in names if (path := shutil.which(name))), None)
+
+
+def chromium() -> str | None:
+    return find("CHROMIUM", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def firefox() -> str | None:
+    return find("FIREFOX", "firefox-esr", "firefox")
+
+
+def main() -> None:
+    if not chromium():
+        say("installing Chromium for the browser tests")
+        if not apt_install("chromium", "fonts-dejavu-core"):
+            say(
+                "no Chromium, and it cannot be installed here: set CHROMIUM to a browser, or run as root:"
+                " apt-get install chromium"
+            )
+    if os.environ.get("CI") and not firefox():
+        say("installing Firefox for the shorter run")
+        if not apt_install("firefox-esr"):
+            say("no Firefox; its shorter run is left out")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+"""Make the virtual environment `.venv` and install the lab into it. Standard library only; asks nothing.
+
+    python3 app/setup/environment.py [EXTRA ...]
+
+Run by the Makefile, with whatever Python is there. It does nothing when the environment already holds what
+pyproject.toml asks for. On Debian the module that puts pip into a virtual environment is a package of its own
+(python3-venv), so there are several ways to a working pip, tried in order.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+OLDEST = (3, 11)
+
+
+def say(text: str) -> None:
+    print(f"setup: {text}", file=sys.stderr, flush=True)
+
+
+def works(*command: str) -> bool:
+    """True when `command` runs and succeeds; its output is dropped."""
+    try:
+        return (
+            subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False).returncode
+            == 0
+        )
+    except OSError:
+        return False
+
+
+def find_python() -> str:
+    """A Python of at least 3.11 that really runs (a version manager's shim may be there and not work)."""
+    check = f"import sys; sys.exit(sys.version_info < {OLDEST})"
+    names = [sys.executable, "python3", *(f"python3.{minor}" for minor in range(20, OLDEST[1] - 1, -1))]
+    for name in names:
+        if works(name, "-c", check):
+            return name
+    sys.exit(
+        f"setup: no Python {OLDEST[0]}.{OLDEST[1]} or newer found; install one, such as Debian's python3"
+    )
+
+
+def as_root(*command: str) -> bool:
+    """Run `command` as root when that needs no question; False when it cannot or fails."""
+    if os.geteuid() == 0:
+        return works(*command)
+    return shutil.which("sudo") is not None and works("sudo", "-n", *command)
+
+
+def apt_install(*packages: str) -> bool:
+    """Install Debian packages without a question; False when this is no Debian or we may not."""
+    if not shutil.which("apt-get"):
+        return False
+    install = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "--no-install-recommends")
+    return as_root(*install, *packages) or (as_root("apt-get", "update") and as_root(*install, *packages))
+
+
+def make_environment(python: str) -> None:
+    """Create `.venv` with a working pip, or end with one sentence that says what to install."""
+
+    def pip_works() -> bool:
+        return works(str(PYTHON), "-m", "pip", "--version")
+
+    def plain() -> bool:
+        return works(python, "-m", "venv", "--clear", str(VENV)) and pip_works()
+
+    def with_debian_package() -> bool:
+        return apt_install("python3-venv") and plain()
+
+    def with_outer_pip() -> bool:
+        return (
+            works(python, "-m", "venv", "--clear", "--without-pip", str(VENV))
+            and works(python, "-m", "pip", "--python", str(PYTHON), "install", "pip")
+            and pip_works()
+        )
+
+    def with_virtualenv() -> bool:
+        return works(python, "-m", "virtualenv", "--clear", str(VENV)) and pip_works()
+
+    for way in (plain, with_outer_pip, with_debian_package, with_virtualenv):
+        if way():
+            return
+    sys.exit("setup: no virtual environment could be made; as root, run: apt-get install python3-venv")
+
+
+def main(extras: list[str]) -> None:
+    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + repr(extras).encode()).hexdigest()
+    stamp = VENV / ".installed"
+    known = stamp.read_text().split() if stamp.exists() else []
+    if wanted in known and works(str(PYTHON), "-c", "import lab, app, panel"):
+        return
+    if not works(str(PYTHON), "-m", "pip", "--version"):
+        say("making the virtual environment .venv")
+        make_environment(find_python())
+        known = []
+    target = f".[{','.join(extras)}]" if extras else "."
+    say(f"installing {target} and what it needs (a minute or two the first time)")
+    command = [
+        str(PYTHON),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--editable",
+        target,
+    ]
+    if subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, check=False).returncode:
+        sys.exit(
+            "setup: pip could not install the lab; its message stands above. Is a package index within reach?"
+        )
+    stamp.write_text("\n".join([*known[-8:], wanted]) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,27 @@
+// The service worker: makes later visits work without the server, and never reloads a page by itself.
+
+/** Register it; `offer(apply)` is called when a new version waits. `apply()` switches to it and reloads. */
+export async function setUpOffline(offer) {
+  if (!("serviceWorker" in navigator)) return;
+  let registration;
+  try {
+    registration = await navigator.serviceWorker.register("sw.js", {scope: "./", updateViaCache: "none"});
+  } catch {
+    return; // not a secure context, or the browser forbids it: the lab works, but only while its server does
+  }
+  let asked = false;
+  navigator.serviceWorker.addEventListener("controllerchange", () => {
+    if (asked) location.reload(); // only in the tab in which somebody agreed
+  });
+  const ready = (worker) => offer(() => {
+    asked = true;
+    worker.postMessage({type: "activate"});
+  });
+  if (registration.waiting && navigator.serviceWorker.controller) ready(registration.waiting);
+  registration.addEventListener("updatefound", () => {
+    const worker = registration.installing;
+    worker?.addEventListener("statechange", () => {
+      if (worker.state === "installed" && navigator.serviceWorker.controller) ready(worker);
+    });
+  });
+}
