@@ -1,0 +1,202 @@
+"""Trace files: read with every value checked, and written back to the byte."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from lab.errors import InputError
+from lab.formats.json_text import parse_json, read_bytes, repeated_keys
+from lab.values import MAX_NUMBER, shown
+from lab.workload import Limits, Request, Trace, place_of
+
+SCHEMA_VERSION = 1
+
+TRACE_KEYS = ("schema_version", "name", "limits", "requests")
+TRACE_OPTIONAL = ("title", "source", "license", "time_unit")
+LIMITS_KEYS = ("max_num_seqs", "page_size", "num_pages")
+LIMITS_OPTIONAL = ("max_num_batched_tokens", "chunked_prefill")
+REQUEST_KEYS = ("id", "arrival", "prompt_tokens", "output_tokens")
+REQUEST_OPTIONAL = ("client", "cancel_after_tokens", "samples", "prefix")
+
+
+def read_trace(path: str | Path) -> Trace:
+    """The trace in the file at `path`. Raises InputError, naming file, row and field."""
+    return parse_trace(read_bytes(path), source=str(path))
+
+
+def parse_trace(data: bytes | str, source: str = "trace") -> Trace:
+    """The trace in `data`, JSON text (bytes: UTF-8; a byte order mark and any line ends are fine).
+
+    `source` is what errors call it. Raises InputError, naming source, row and field.
+    """
+    value = parse_json(data, source)
+    try:
+        return _trace_from(value)
+    except InputError as error:
+        raise error.at(source=source) from None
+
+
+def _trace_from(value: object) -> Trace:
+    top = _object(value, "the file", TRACE_KEYS, TRACE_OPTIONAL)
+    version = top["schema_version"]
+    if type(version) is not int or version != SCHEMA_VERSION:
+        raise InputError(
+            f"must be {SCHEMA_VERSION}, not {shown(version)}; this lab reads {SCHEMA_VERSION}",
+            field="schema_version",
+        )
+    for field in TRACE_OPTIONAL:
+        _refuse_null(top, field)
+    try:
+        limits = _limits_from(top["limits"])
+    except InputError as error:
+        raise error.at(place="limits") from None
+    rows = top["requests"]
+    if not isinstance(rows, list):
+        raise InputError(f"must be a list, not {shown(rows)}; write [...]", field="requests")
+    requests = tuple(_request_from(row, i) for i, row in enumerate(rows))
+    return Trace(
+        name=top["name"],
+        limits=limits,
+        requests=requests,
+        **{field: top[field] for field in TRACE_OPTIONAL if field in top},
+    )
+
+
+def _limits_from(value: object) -> Limits:
+    fields = _object(value, "limits", LIMITS_KEYS, LIMITS_OPTIONAL)
+    return Limits(**fields)
+
+
+def _request_from(value: object, index: int) -> Request:
+    place = place_of(index)
+    try:
+        fields = _object(value, place, REQUEST_KEYS, REQUEST_OPTIONAL)
+        place = place_of(index, fields["id"])
+        for field in REQUEST_OPTIONAL:
+            _refuse_null(fields, field)
+        return Request(**fields)
+    except InputError as error:
+        raise error.at(place=place) from None
+
+
+def _refuse_null(fields: Mapping[str, Any], field: str) -> None:
+    if field in fields and fields[field] is None:
+        raise InputError("must not be null; leave the key out", field=field)
+
+
+def _object(value: object, what: str, required: tuple[str, ...], optional: tuple[str, ...]) -> dict[str, Any]:
+    """`value` if it is an object with all of `required` and nothing beyond `optional`, each key once."""
+    if not isinstance(value, dict):
+        raise InputError(f"{what} must hold an object, not {shown(value)}; write {{...}}")
+    for key in repeated_keys(value):
+        raise InputError(f"key {shown(key)} is written twice in {what}; keep one of them")
+    known = required + optional
+    for key in value:
+        if key not in known:
+            raise InputError(
+                f"unknown key {shown(key)} in {what}; known keys are {', '.join(known)}",
+                field=None,
+            )
+    for key in required:
+        if key not in value:
+            raise InputError(f"{what} lacks the key {shown(key)}; add it", field=None)
+    return dict(value)
+
+
+def in_iterations(trace: Trace, iteration_ms: int | float = 20) -> Trace:
+    """`trace` with arrivals in iterations: r = ceil(arrival in ms / iteration_ms), on decimals as written.
+
+    A trace in iterations is returned as it is. Raises InputError if iteration_ms is no finite number above 0,
+    or an arrival becomes larger than 2**53 - 1.
+    """
+    number = type(iteration_ms) is int or type(iteration_ms) is float
+    if not number or not math.isfinite(iteration_ms) or iteration_ms <= 0:
+        raise InputError(
+            f"must be a number above 0, not {shown(iteration_ms)}; write milliseconds such as 20",
+            field="iteration_ms",
+        )
+    if trace.time_unit == "iteration":
+        return trace
+    # Through repr, since 0.07 s are 70 ms to whoever wrote them, and 70.00000000000001 to binary floats.
+    iteration = Fraction(repr(iteration_ms)) / (1000 if trace.time_unit == "s" else 1)
+    requests = []
+    for i, request in enumerate(trace.requests):
+        arrival = math.ceil(Fraction(repr(request.arrival)) / iteration)
+        if arrival > MAX_NUMBER:
+            raise InputError(
+                f"is more than 2**53 - 1 iterations of {iteration_ms} ms; use longer iterations",
+                field="arrival",
+                place=place_of(i, request.id),
+            )
+        requests.append(replace(request, arrival=arrival))
+    return replace(trace, requests=tuple(requests), time_unit="iteration")
+
+
+def trace_to_dict(trace: Trace) -> dict[str, Any]:
+    """`trace` as plain JSON data, in the file's key order; what is None or the default is left out."""
+    limits = trace.limits
+    plain_limits: dict[str, Any] = {key: getattr(limits, key) for key in LIMITS_KEYS}
+    if limits.max_num_batched_tokens is not None:
+        plain_limits["max_num_batched_tokens"] = limits.max_num_batched_tokens
+    if limits.chunked_prefill:
+        plain_limits["chunked_prefill"] = True
+    plain: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "name": trace.name}
+    for field in ("title", "source", "license"):
+        if getattr(trace, field) is not None:
+            plain[field] = getattr(trace, field)
+    plain["time_unit"] = trace.time_unit
+    plain["limits"] = plain_limits
+    plain["requests"] = [_request_to_dict(request) for request in trace.requests]
+    return plain
+
+
+def _request_to_dict(request: Request) -> dict[str, Any]:
+    plain: dict[str, Any] = {key: getattr(request, key) for key in REQUEST_KEYS}
+    for key in REQUEST_OPTIONAL:
+        value = getattr(request, key)
+        if value is not None:
+            plain[key] = list(value) if isinstance(value, tuple) else value
+    return plain
+
+
+def dump_trace(trace: Trace) -> str:
+    """`trace` as the text of its file: a line a key, a line a request, columns aligned.
+
+    Reading the text gives an equal trace, and dumping that gives the same bytes.
+    """
+    plain = trace_to_dict(trace)
+    rows = plain.pop("requests")
+    lines = [f"  {_json(key)}: {_json(value)}" for key, value in plain.items()]
+    lines.append('  "requests": [' + ("\n" + _aligned(rows) + "\n  ]" if rows else "]"))
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _aligned(rows: list[dict[str, Any]]) -> str:
+    cells = [[f"{_json(key)}: {_json(value)}" for key, value in row.items()] for row in rows]
+    # Only the columns that every row has are padded, and a row's last cell never is.
+    widths = [max(len(row[i]) for row in cells) for i in range(len(REQUEST_KEYS))]
+    return ",\n".join("    {" + ", ".join(_padded(row, widths)) + "}" for row in cells)
+
+
+def _padded(row: list[str], widths: list[int]) -> Iterable[str]:
+    # The space goes after the comma, so it is put in front of the next cell.
+    gap = 0
+    for i, cell in enumerate(row):
+        yield " " * gap + cell
+        gap = widths[i] - len(cell) if i < len(widths) else 0
+
+
+def trace_sha256(trace: Trace) -> str:
+    """SHA-256, in hex, of the trace's canonical text (`dump_trace`), whatever the file's spacing was."""
+    return hashlib.sha256(dump_trace(trace).encode("utf-8")).hexdigest()

@@ -1,0 +1,109 @@
+"""The figures of a replay, computed from its records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from lab.records import Idle, Iteration, Rejected
+from lab.workload import Limits, Request
+
+P95_RULE = "lower order statistic: sorted[floor(0.95 * (n - 1))]"
+
+
+def p95(values: Iterable[int]) -> int:
+    """The lower order statistic ``sorted[floor(0.95 * (n - 1))]``; 0 for no values."""
+    ordered = sorted(values)
+    return ordered[95 * (len(ordered) - 1) // 100] if ordered else 0
+
+
+def _mean(values: Sequence[int]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+class Tally:
+    """Takes the records of one replay, one by one, and keeps only what the figures need."""
+
+    def __init__(
+        self, requests: Sequence[Request], limits: Limits, rejected: Sequence[Rejected] = ()
+    ) -> None:
+        """`requests` may hold rejected ones too; they enter no figure."""
+        self.limits = limits
+        self.rejected = list(rejected)
+        turned_away = {entry.id for entry in rejected}
+        self._arrival = {r.id: int(r.arrival) for r in requests if r.id not in turned_away}
+        self._start: dict[str, int] = {}
+        self._finish: dict[str, int] = {}
+        self._preemptions: dict[str, int] = {}
+        self._busy = 0
+        self._decoded = 0
+        self._pages_held = 0
+        self._peak_pages = 0
+        self._peak_wasted = 0
+
+    def add(self, record: Iteration | Idle) -> None:
+        """Count one record."""
+        if isinstance(record, Idle):
+            return
+        self._busy += 1
+        self._decoded += len(record.emitted)
+        self._pages_held += record.pages_used
+        self._peak_pages = max(self._peak_pages, record.pages_used)
+        self._peak_wasted = max(self._peak_wasted, record.wasted_slots)
+        for name in record.admitted:  # who is admitted computes its first chunk in the same iteration
+            self._start.setdefault(name, record.iteration)
+        for name in record.completed:
+            self._finish[name] = record.iteration
+        for name in record.preempted:
+            self._preemptions[name] = self._preemptions.get(name, 0) + 1
+
+    def requests(self) -> dict[str, dict[str, int]]:
+        """Per finished request, in file order: start, finish, wait, latency (iterations) and preemptions."""
+        return {
+            name: {
+                "start": self._start[name],
+                "finish": self._finish[name],
+                "wait": self._start[name] - 1 - arrival,
+                "latency": self._finish[name] - arrival,
+                "preemptions": self._preemptions.get(name, 0),
+            }
+            for name, arrival in self._arrival.items()
+            if name in self._finish
+        }
+
+    def metrics(self) -> dict[str, Any]:
+        """The figures of the whole replay; plain ints and floats. Every one is 0 when nothing was served."""
+        requests = self.requests().values()
+        waits = [request["wait"] for request in requests]
+        latencies = [request["latency"] for request in requests]
+        offered = self.limits.max_num_seqs * self._busy
+        return {
+            "iterations": max(self._finish.values(), default=0),
+            "busy_iterations": self._busy,
+            "decoded_tokens": self._decoded,
+            "utilization": self._decoded / offered if offered else 0.0,
+            "wait_mean": _mean(waits),
+            "wait_p95": p95(waits),
+            "wait_max": max(waits, default=0),
+            "latency_mean": _mean(latencies),
+            "latency_p95": p95(latencies),
+            "peak_pages": self._peak_pages,
+            "wasted_slots_peak": self._peak_wasted,
+            "occupancy": self._pages_held / (self.limits.num_pages * self._busy) if self._busy else 0.0,
+            "preemptions": sum(self._preemptions.values()),
+            "completed": len(self._finish),
+            "rejected": [entry.to_row() for entry in self.rejected],
+        }
+
+
+def summarize(
+    records: Iterable[Iteration | Idle],
+    requests: Sequence[Request],
+    limits: Limits,
+    rejected: Sequence[Rejected] = (),
+) -> dict[str, Any]:
+    """``{"metrics": {...}, "requests": {id: {...}}}`` of a whole replay, from its records."""
+    tally = Tally(requests, limits, rejected)
+    for record in records:
+        tally.add(record)
+    return {"metrics": tally.metrics(), "requests": tally.requests()}

@@ -1,0 +1,136 @@
+"""Replays a trace under several policies and puts the outcome into plain data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from lab.engine import replay, screen
+from lab.errors import InputError
+from lab.formats.trace_json import trace_sha256
+from lab.metrics import Tally
+from lab.policies import policy_named
+from lab.records import Idle, Iteration
+from lab.workload import Limits, Trace
+
+SCHEMA_VERSION = 1
+
+Watch = Callable[[str, Iteration | Idle], None]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyReplay:
+    """What one policy made of the trace. `records` is empty if the replay was run without keeping them."""
+
+    metrics: dict[str, Any]
+    requests: dict[str, dict[str, int]]
+    records: list[Iteration | Idle] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A trace, the limits it was replayed under, and the outcome a policy, in the order they were asked for.
+
+    sha256: of the trace file's canonical text, before any conversion of its time unit.
+    """
+
+    trace: Trace
+    limits: Limits
+    sha256: str
+    policies: dict[str, PolicyReplay]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures without the iterations, as ``serving-lab replay --json`` prints them."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "trace": {"name": self.trace.name, "sha256": self.sha256, "requests": len(self.trace.requests)},
+            "limits": asdict(self.limits),
+            "policies": {
+                name: {**outcome.metrics, "requests": outcome.requests}
+                for name, outcome in self.policies.items()
+            },
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON text, two spaces a level, with a line break at the end."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def to_document(self) -> dict[str, Any]:
+        """Everything that a page needs to draw the replay, as plain JSON data.
+
+        Raises InputError if there are more seats than rows can list (`lab.records.MAX_SEATS_SHOWN`).
+        """
+        trace = self.trace
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "trace": {
+                "name": trace.name,
+                "title": trace.title,
+                "source": trace.source,
+                "license": trace.license,
+                "sha256": self.sha256,
+                "requests": [
+                    {
+                        "id": request.id,
+                        "arrival": request.arrival,
+                        "prompt_tokens": request.prompt_tokens,
+                        "output_tokens": request.output_tokens,
+                    }
+                    for request in trace.requests
+                ],
+            },
+            "limits": asdict(self.limits),
+            "policies": {
+                name: {
+                    "metrics": outcome.metrics,
+                    "requests": outcome.requests,
+                    "rows": [record.to_row() for record in outcome.records],
+                }
+                for name, outcome in self.policies.items()
+            },
+        }
+
+
+def run(
+    trace: Trace,
+    limits: Limits | None = None,
+    policies: Sequence[str] = ("static", "continuous"),
+    *,
+    keep_records: bool = True,
+    watch: Watch | None = None,
+    sha256: str | None = None,
+) -> Replay:
+    """Replay `trace`, whose arrivals are in iterations, under each of `policies`.
+
+    limits:       instead of the trace's own
+    keep_records: False keeps the figures only, so that memory does not grow with the iterations
+    watch:        is called with (policy, record) for every record as it is made
+    sha256:       of the trace as it was read, if that was in another time unit
+
+    Raises InputError for an unknown or repeated policy and for a trace in ms or s.
+    """
+    if trace.time_unit != "iteration":
+        raise InputError(
+            f'must be "iteration" here, not "{trace.time_unit}"; convert the trace with in_iterations first',
+            field="time_unit",
+        )
+    limits = trace.limits if limits is None else limits
+    if len(set(policies)) != len(policies):
+        raise InputError("names a policy twice; name each once", field="policy")
+    for name in policies:
+        policy_named(name)
+    outcomes: dict[str, PolicyReplay] = {}
+    for name in policies:
+        servable, rejected = screen(trace.requests, limits, name)
+        tally = Tally(servable, limits, rejected)
+        records: list[Iteration | Idle] = []
+        for record in replay(servable, limits, name):
+            tally.add(record)
+            if keep_records:
+                records.append(record)
+            if watch is not None:
+                watch(name, record)
+        outcomes[name] = PolicyReplay(tally.metrics(), tally.requests(), records)
+    return Replay(trace, limits, sha256 or trace_sha256(trace), outcomes)
