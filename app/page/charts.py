@@ -90,7 +90,7 @@ class PagesChart:
         )
         areas.name = f"areas-{policy}"
         # The page listens to what is inspected and lights that request everywhere; a tooltip would say less.
-        self.figure.add_tools(HoverTool(renderers=[areas], tooltips=None, toggleable=False))
+        self.figure.add_tools(HoverTool(renderers=[areas], tooltips=None, visible=False))
         self.pool = Span(dimension="width", location=1, line_dash="dashed", line_width=1, name="pool")
         self.pool_label = Label(
             x=1, y=1, text="", x_offset=2, y_offset=-15, text_font_size="11px", name="pool-label"

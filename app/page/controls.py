@@ -48,7 +48,7 @@ class Controls:
             for field in FIELDS
         ]
         cells.append(pn.Column(self.reset, margin=0, stylesheets=[STYLES], css_classes=["cell", "switch"]))
-        self.view = pn.FlexBox(
+        self.view = pn.Row(
             *cells,
             stylesheets=[STYLES],
             css_classes=["controls"],
@@ -61,7 +61,7 @@ class Controls:
         common: dict[str, Any] = {"stylesheets": [STYLES], "margin": 0, "sizing_mode": "stretch_width"}
         value = getattr(self.defaults, field.name)
         if field.switch:
-            widget = pn.widgets.Checkbox(name=field.label, value=value, **common)
+            widget = pn.widgets.Checkbox(name=field.label, value=value, css_classes=["tick"], **common)
         else:
             widget = pn.widgets.IntInput(
                 name=field.label,
