@@ -92,13 +92,9 @@ class PagesChart:
         # The page listens to what is inspected and lights that request everywhere; a tooltip would say less.
         self.figure.add_tools(HoverTool(renderers=[areas], tooltips=None, visible=False))
         self.pool = Span(dimension="width", location=1, line_dash="dashed", line_width=1, name="pool")
-        self.pool_label = Label(
-            x=1, y=1, text="", x_offset=2, y_offset=-15, text_font_size="11px", name="pool-label"
-        )
+        self.pool_label = Label(x=1, y=1, text="", x_offset=2, y_offset=-15, text_font_size="11px", name="pool-label")
         # The page moves this with the scrubber; Python never hears of it.
-        self.cursor = BoxAnnotation(
-            left=1, right=2, fill_alpha=0.12, fill_color="gray", line_color=None, name="cursor"
-        )
+        self.cursor = BoxAnnotation(left=1, right=2, fill_alpha=0.12, fill_color="gray", line_color=None, name="cursor")
         for mark in (self.pool, self.pool_label, self.cursor):
             self.figure.add_layout(mark)
         for axis in (self.figure.xaxis[0], self.figure.yaxis[0]):

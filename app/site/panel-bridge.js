@@ -19,7 +19,7 @@ export async function loadScripts(urls) {
 const PAGE_OWNED = new Set(["cursor"]);
 
 export class PanelBridge {
-  /** @param slots (rootName) => element in which the root of that name is drawn */
+  /** @param slots (name) => element of that slot */
   constructor(slots) {
     this.slots = slots;
     this.document = null;
@@ -34,23 +34,23 @@ export class PanelBridge {
   /**
    * Draw a document. What stood in the slots stays until the new one is complete, and is then exchanged in one frame.
    * @param docsJson, renderItems as made by bokeh.embed.util.standalone_docs_json_and_render_items
+   * @param slotIds {slot name: root id}
    */
-  draw(docsJson, renderItems) {
-    const turn = this.drawing.then(() => this.#draw(docsJson, renderItems));
+  draw(docsJson, renderItems, slotIds) {
+    const turn = this.drawing.then(() => this.#draw(docsJson, renderItems, slotIds));
     this.drawing = turn.catch(() => {}); // one at a time, in order; a failure does not stop the next
     return turn;
   }
 
-  async #draw(docsJson, renderItems) {
-    const [docId] = Object.keys(docsJson);
+  async #draw(docsJson, renderItems, slotIds) {
     const item = renderItems[0];
-    const places = docsJson[docId].roots.map((root) => {
+    const places = Object.entries(slotIds).map(([name, id]) => {
       const box = document.createElement("div");
       box.className = "next";
-      box.id = `root-${root.id}`;
-      this.slots(root.attributes.name).append(box);
-      item.roots[root.id] = box.id;
-      return {name: root.attributes.name, box};
+      box.id = `root-${id}`;
+      this.slots(name).append(box);
+      item.roots[id] = box.id;
+      return {name, box};
     });
     const Bokeh = window.Bokeh;
     let views;
