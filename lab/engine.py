@@ -22,7 +22,7 @@ def screen(requests: Sequence[Request], limits: Limits, policy: str) -> tuple[li
     """Part `requests` into those that can be served and those that never could, both in file order.
 
     Rejected for `pages`: pages_for(prompt + output) > num_pages. Rejected for `tokens`: prompt + output - 1,
-    the longest prefill that it could need after a preemption, exceeds the budget, and prefills are not chunked.
+    the longest prefill that it could need after a preemption, exceeds the budget, and prefill is not chunked.
     """
     budget = policy_named(policy).budget(limits)
     longest_prefill = None if limits.chunked_prefill else budget

@@ -28,9 +28,7 @@ class InputError(ValueError):
 
     def at(self, *, place: str | None = None, source: str | None = None) -> InputError:
         """The same error with its place and source filled in where they were not known yet."""
-        return InputError(
-            self.problem, field=self.field, place=self.place or place, source=self.source or source
-        )
+        return InputError(self.problem, field=self.field, place=self.place or place, source=self.source or source)
 
     def __str__(self) -> str:
         where = ", ".join(part for part in (self.place, self.field) if part)

@@ -24,9 +24,7 @@ def _mean(values: Sequence[int]) -> float:
 class Tally:
     """Takes the records of one replay, one by one, and keeps only what the figures need."""
 
-    def __init__(
-        self, requests: Sequence[Request], limits: Limits, rejected: Sequence[Rejected] = ()
-    ) -> None:
+    def __init__(self, requests: Sequence[Request], limits: Limits, rejected: Sequence[Rejected] = ()) -> None:
         """`requests` may hold rejected ones too; they enter no figure."""
         self.limits = limits
         self.rejected = list(rejected)

@@ -53,7 +53,7 @@ class PagePool:
         return pages
 
     def release(self, pages: Iterable[int]) -> None:
-        """Give `pages` back, in order, to the queue's tail. ValueError, and none freed, if one is not held."""
+        """Give `pages` back, in order, to the queue's tail. ValueError, and none freed, if one is free."""
         given = list(pages)
         if len(set(given)) != len(given):
             raise ValueError(f"pages given back twice in one release: {sorted(given)}")

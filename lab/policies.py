@@ -23,7 +23,7 @@ class Continuous:
         return None
 
     def leaving(self, residents: Sequence[Progress]) -> list[Progress]:
-        """Of `residents` (admission order), those whose seat and pages are given back after this iteration."""
+        """Of `residents`, in order, those whose seat and pages are given back after this iteration."""
         return [member for member in residents if member.finished]
 
 

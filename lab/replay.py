@@ -48,8 +48,7 @@ class Replay:
             "trace": {"name": self.trace.name, "sha256": self.sha256, "requests": len(self.trace.requests)},
             "limits": asdict(self.limits),
             "policies": {
-                name: {**outcome.metrics, "requests": outcome.requests}
-                for name, outcome in self.policies.items()
+                name: {**outcome.metrics, "requests": outcome.requests} for name, outcome in self.policies.items()
             },
         }
 

@@ -41,9 +41,7 @@ def check_integer(value: object, field: str, minimum: int) -> int:
     if type(value) is not int:
         raise InputError(_not_an_integer(value, max(minimum, 1)), field=field)
     if value < minimum:
-        raise InputError(
-            f"must be at least {minimum}, not {shown(value)}; write {minimum} or more", field=field
-        )
+        raise InputError(f"must be at least {minimum}, not {shown(value)}; write {minimum} or more", field=field)
     if value > MAX_NUMBER:
         raise InputError(
             f"must be at most {MAX_NUMBER} (2**53 - 1), not {shown(value)}; write a smaller number",
@@ -55,11 +53,9 @@ def check_integer(value: object, field: str, minimum: int) -> int:
 def check_time(value: object, field: str) -> int | float:
     """`value` if it is a finite number from 0 to 2**53 - 1, int or float, no boolean. Else InputError."""
     if type(value) is not int and type(value) is not float:
-        raise InputError(f"must be a number, not {shown(value)}; write a time such as 12.5", field=field)
+        raise InputError(f"must be a number, not {shown(value)}; write a time such as 12", field=field)
     if not math.isfinite(value):
-        raise InputError(
-            f"must be a finite number, not {shown(value)}; write a time such as 12.5", field=field
-        )
+        raise InputError(f"must be a finite number, not {shown(value)}; write a time such as 12", field=field)
     if value < 0:
         raise InputError(f"must be at least 0, not {shown(value)}; times count from the start", field=field)
     if value > MAX_NUMBER:

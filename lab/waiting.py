@@ -57,15 +57,13 @@ class WaitingView(Sequence[str]):
 
 
 class WaitingQueue(Generic[Item]):
-    """First come, first served; a preempted request goes back to the head. The cost is the same at any length."""
+    """First come, first served; a preempted request goes back to the head. Costs the same at any length."""
 
     __slots__ = ("_items", "_log", "_returned")
 
     def __init__(self) -> None:
         self._items: deque[Item] = deque()
-        self._log: list[
-            str
-        ] = []  # the ids of all that ever arrived; the last of them are those still waiting
+        self._log: list[str] = []  # the ids of all that ever arrived; the last of them are those still waiting
         self._returned = 0  # how many at the head were preempted
 
     def __len__(self) -> int:

@@ -48,9 +48,7 @@ def read_bytes(path: str | Path) -> bytes:
         raise InputError("is a folder; name a file in it", source=source) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(
-            f"cannot be read ({reason}); check the path and its permissions", source=source
-        ) from None
+        raise InputError(f"cannot be read ({reason}); check the path and its permissions", source=source) from None
 
 
 def parse_json(data: bytes | str, source: str) -> Any:

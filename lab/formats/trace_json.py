@@ -7,14 +7,15 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from lab.errors import InputError
 from lab.formats.json_text import parse_json, read_bytes, repeated_keys
-from lab.values import MAX_NUMBER, shown
-from lab.workload import Limits, Request, Trace, place_of
+from lab.values import MAX_NUMBER, check_choice, check_integer, shown
+from lab.workload import TIME_UNITS, Limits, Request, Trace, place_of
 
 SCHEMA_VERSION = 1
 
@@ -48,19 +49,16 @@ def _trace_from(value: object) -> Trace:
     version = top["schema_version"]
     if type(version) is not int or version != SCHEMA_VERSION:
         raise InputError(
-            f"must be {SCHEMA_VERSION}, not {shown(version)}; this lab reads {SCHEMA_VERSION}",
+            f"must be {SCHEMA_VERSION}, not {shown(version)}; this lab reads version {SCHEMA_VERSION} only",
             field="schema_version",
         )
-    for field in TRACE_OPTIONAL:
-        _refuse_null(top, field)
-    try:
-        limits = _limits_from(top["limits"])
-    except InputError as error:
-        raise error.at(place="limits") from None
+    _refuse_nulls(top, TRACE_OPTIONAL)
+    time_unit = check_choice(top.get("time_unit", "iteration"), "time_unit", TIME_UNITS)
+    limits = _limits_from(top["limits"])
     rows = top["requests"]
     if not isinstance(rows, list):
         raise InputError(f"must be a list, not {shown(rows)}; write [...]", field="requests")
-    requests = tuple(_request_from(row, i) for i, row in enumerate(rows))
+    requests = tuple(_request_from(row, i, time_unit) for i, row in enumerate(rows))
     return Trace(
         name=top["name"],
         limits=limits,
@@ -70,44 +68,52 @@ def _trace_from(value: object) -> Trace:
 
 
 def _limits_from(value: object) -> Limits:
-    fields = _object(value, "limits", LIMITS_KEYS, LIMITS_OPTIONAL)
-    return Limits(**fields)
-
-
-def _request_from(value: object, index: int) -> Request:
-    place = place_of(index)
     try:
-        fields = _object(value, place, REQUEST_KEYS, REQUEST_OPTIONAL)
-        place = place_of(index, fields["id"])
-        for field in REQUEST_OPTIONAL:
-            _refuse_null(fields, field)
+        fields = _object(value, "limits", LIMITS_KEYS, LIMITS_OPTIONAL)
+        return Limits(**fields)  # null is fine for max_num_batched_tokens: it says that there is no budget
+    except InputError as error:
+        raise error.at(place="limits") from None
+
+
+def _request_from(value: object, index: int, time_unit: str) -> Request:
+    place = place_of(index, value.get("id") if isinstance(value, dict) else None)
+    try:
+        fields = _object(value, "a request", REQUEST_KEYS, REQUEST_OPTIONAL)
+        _refuse_nulls(fields, REQUEST_OPTIONAL)
+        if time_unit == "iteration":
+            check_integer(fields["arrival"], "arrival", 0)
         return Request(**fields)
     except InputError as error:
         raise error.at(place=place) from None
 
 
-def _refuse_null(fields: Mapping[str, Any], field: str) -> None:
-    if field in fields and fields[field] is None:
-        raise InputError("must not be null; leave the key out", field=field)
+def _refuse_nulls(fields: Mapping[str, Any], optional: Iterable[str]) -> None:
+    for field in optional:
+        if field in fields and fields[field] is None:
+            raise InputError("must not be null; leave the key out", field=field)
 
 
 def _object(value: object, what: str, required: tuple[str, ...], optional: tuple[str, ...]) -> dict[str, Any]:
     """`value` if it is an object with all of `required` and nothing beyond `optional`, each key once."""
     if not isinstance(value, dict):
-        raise InputError(f"{what} must hold an object, not {shown(value)}; write {{...}}")
+        raise InputError(f"{what} must be an object, not {shown(value)}; write {{...}}")
     for key in repeated_keys(value):
-        raise InputError(f"key {shown(key)} is written twice in {what}; keep one of them")
+        raise InputError("is written twice in the same object; keep one of the two", field=_key(key))
     known = required + optional
     for key in value:
         if key not in known:
-            raise InputError(
-                f"unknown key {shown(key)} in {what}; known keys are {', '.join(known)}",
-                field=None,
-            )
+            near = get_close_matches(key, known, n=1)
+            remedy = f"did you mean {near[0]}?" if near else f"known keys: {', '.join(known)}"
+            raise InputError(f"unknown key; {remedy}", field=_key(key))
     for key in required:
         if key not in value:
-            raise InputError(f"{what} lacks the key {shown(key)}; add it", field=None)
+            raise InputError("is missing; add it", field=key)
     return dict(value)
+
+
+def _key(key: str) -> str:
+    """A key as errors name it: as it is, or in quotes if it is no plain word."""
+    return key if key.isidentifier() and len(key) <= 40 else shown(key)
 
 
 def in_iterations(trace: Trace, iteration_ms: int | float = 20) -> Trace:
