@@ -27,10 +27,7 @@ def say(text: str) -> None:
 def works(*command: str) -> bool:
     """True when `command` runs and succeeds; its output is dropped."""
     try:
-        return (
-            subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False).returncode
-            == 0
-        )
+        return subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False).returncode == 0
     except OSError:
         return False
 
@@ -42,9 +39,7 @@ def find_python() -> str:
     for name in names:
         if works(name, "-c", check):
             return name
-    sys.exit(
-        f"setup: no Python {OLDEST[0]}.{OLDEST[1]} or newer found; install one, such as Debian's python3"
-    )
+    sys.exit(f"setup: no Python {OLDEST[0]}.{OLDEST[1]} or newer found; install one, such as Debian's python3")
 
 
 def as_root(*command: str) -> bool:
@@ -113,9 +108,7 @@ def main(extras: list[str]) -> None:
         target,
     ]
     if subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, check=False).returncode:
-        sys.exit(
-            "setup: pip could not install the lab; its message stands above. Is a package index within reach?"
-        )
+        sys.exit("setup: pip could not install the lab; its message stands above. Is a package index within reach?")
     stamp.write_text("\n".join([*known[-8:], wanted]) + "\n")
 
 
