@@ -31,8 +31,10 @@ class Case:
 
 
 def case(rows, *, seqs, pages, size, budget=None, chunked=False):
-    """A case from ``(arrival, prompt_tokens, output_tokens)`` rows; ids are a, b, c … in the order given."""
-    requests = tuple(Request("abcdefghijklmnopqrstuvwxyz"[n], *row) for n, row in enumerate(rows))
+    """A case from ``(arrival, prompt_tokens, output_tokens)`` rows; ids are a … z, a1 … in the order given."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    names = [letters[n % 26] + (str(n // 26) if n >= 26 else "") for n in range(len(rows))]
+    requests = tuple(Request(name, *row) for name, row in zip(names, rows, strict=True))
     return Case(requests, Limits(seqs, pages, size, budget, chunked))
 
 
@@ -112,6 +114,18 @@ def crowd(pick):
     pages = max(most, seqs + pick(0, 1))
     budget = (None, seqs, seqs * prompt, 16 + prompt)[pick(0, 3)]
     return case(rows, seqs=seqs, pages=pages, size=size, budget=budget, chunked=pick(0, 1) == 1)
+
+
+def large_case(seed):
+    """A case with some eighty requests and up to thirty seats, starved or not, for what small ones miss."""
+    pick = random.Random(seed).randint
+    rows = [(pick(0, 12) ** 2, pick(1, 60), pick(1, 50)) for _ in range(pick(60, 100))]
+    seqs = pick(8, 30)
+    size = (1, 4, 8, 16)[pick(0, 3)]
+    needs = sorted(-(-(prompt + output) // size) for _, prompt, output in rows)
+    pages = needs[-1] * pick(1, 6) - (pick(1, 3) if pick(0, 3) == 0 else 0)
+    budget = (None, seqs, seqs + pick(10, 40), 128)[pick(0, 3)]
+    return case(rows, seqs=seqs, pages=pages, size=size, budget=budget, chunked=pick(0, 3) > 0)
 
 
 def seeded_case(seed):

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 from plain_engine import differences, plain_replay
-from strategies import replayed, seeded_case
+from strategies import large_case, replayed, seeded_case
 
 SEEDS = range(300)
 POLICIES = ("static", "continuous")
@@ -17,6 +17,18 @@ def test_engine_equals_the_plain_engine_on_every_seed(policy):
         plain = plain_replay(case.requests, case.limits, policy)
         found = differences(replayed(case, policy), plain)
         assert not found, f"seed {seed}, {policy}, {case}:\n" + "\n".join(found[:10])
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_engine_equals_the_plain_engine_on_large_cases(policy):
+    preemptions = 0
+    for seed in range(16):
+        case = large_case(seed)
+        replay = replayed(case, policy)
+        found = differences(replay, plain_replay(case.requests, case.limits, policy))
+        assert not found, f"large seed {seed}, {policy}, {case}:\n" + "\n".join(found[:10])
+        preemptions += replay["metrics"]["preemptions"]
+    assert preemptions > 100
 
 
 def share(policy, happens):

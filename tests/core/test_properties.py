@@ -4,6 +4,7 @@ Every test reads the engine's own records (the rows of the document), so it says
 works inside. ``SERVING_LAB_EXAMPLES=3000 pytest tests/core/test_properties.py`` looks longer.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -14,7 +15,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from plain_engine import differences, pages_for, plain_replay, plain_screen
+from strategies import case as case_of
 from strategies import cases, replay_of, replayed
+
+from lab.engine import replay as engine_replay
+from lab.engine import screen
+from lab.metrics import summarize
+from lab.workload import Limits
 
 # The same examples in every run: a red test is red for everyone.
 PROFILE = settings(
@@ -81,6 +88,34 @@ def test_injected_is_completed_plus_rejected(policy, case):
 def test_rejected_requests_are_those_that_could_never_run(policy, case):
     replay = replayed(case, policy)
     assert replay["metrics"]["rejected"] == plain_screen(case.requests, case.limits, policy)[1]
+
+
+@both_policies
+@PROFILE
+@given(case=cases())
+def test_records_do_not_change_once_made_and_screening_twice_changes_nothing(policy, case):
+    at_once = [record.to_row() for record in engine_replay(case.requests, case.limits, policy)]
+    servable, rejected = screen(case.requests, case.limits, policy)
+    kept = list(engine_replay(servable, case.limits, policy))
+    assert [record.to_row() for record in kept] == at_once
+    replay = replayed(case, policy)
+    assert replay["rows"] == at_once
+    summary = summarize(kept, servable, case.limits, rejected)
+    assert summary == {"metrics": replay["metrics"], "requests": replay["requests"]}
+
+
+@both_policies
+def test_no_requests_give_no_rows(policy):
+    assert list(engine_replay([], Limits(2, 4, 4), policy)) == []
+
+
+@both_policies
+def test_with_nothing_servable_every_figure_is_zero(policy):
+    replay = replayed(case_of([(3, 9, 8)], seqs=2, pages=4, size=4), policy)
+    assert replay["metrics"].pop("rejected") == [{"id": "a", "reason": "pages"}]
+    assert len(replay["metrics"]) == 14
+    assert set(replay["metrics"].values()) == {0}
+    assert (replay["rows"], replay["requests"]) == ([], {})
 
 
 @both_policies
@@ -278,9 +313,10 @@ def test_running_followed_by_waiting_is_in_order_of_arrival_and_position(policy,
 @PROFILE
 @given(case=cases())
 def test_the_same_input_gives_the_same_bytes(policy, case):
-    first = replay_of(case, (policy,)).to_json()
-    again = replay_of(replace(case, requests=tuple(replace(r) for r in case.requests)), (policy,)).to_json()
-    assert first == again
+    copy = replace(case, requests=tuple(replace(r) for r in case.requests), limits=replace(case.limits))
+    first, again = replay_of(case, (policy,)), replay_of(copy, (policy,))
+    assert first.to_json() == again.to_json()
+    assert json.dumps(first.to_document()) == json.dumps(again.to_document())
 
 
 def test_the_same_input_gives_the_same_bytes_in_another_process():
