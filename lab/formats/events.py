@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TextIO
 
+from lab.files import Writable
 from lab.records import Idle, Iteration
 
 
 class EventLog:
     """Writes records as they are made; `policy` is the first key of every line, the rest is the record's row."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: Writable) -> None:
         self.out = out
 
     def __call__(self, policy: str, record: Iteration | Idle) -> None:

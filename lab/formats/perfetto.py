@@ -7,8 +7,10 @@ One process a policy; in it one track a seat, and counters of pages in use and r
 from __future__ import annotations
 
 import json
-from typing import Any, TextIO
+from collections.abc import Sequence
+from typing import Any
 
+from lab.files import Writable
 from lab.records import Idle, Iteration
 from lab.workload import Trace
 
@@ -134,15 +136,12 @@ def _start(iteration: int) -> int:
 class PerfettoTrace:
     """Collects records as they are made; `write` writes the whole trace."""
 
-    def __init__(self) -> None:
-        self._processes: dict[str, _Process] = {}
+    def __init__(self, policies: Sequence[str]) -> None:
+        self._processes = {name: _Process(pid, name) for pid, name in enumerate(policies, start=1)}
 
     def __call__(self, policy: str, record: Iteration | Idle) -> None:
         """Take in one record."""
-        process = self._processes.get(policy)
-        if process is None:
-            process = self._processes[policy] = _Process(len(self._processes) + 1, policy)
-        process.add(record)
+        self._processes[policy].add(record)
 
     def to_dict(self, trace: Trace, sha256: str) -> dict[str, Any]:
         """The Chrome trace as plain JSON data. Call it once, after the last record."""
@@ -158,7 +157,7 @@ class PerfettoTrace:
             },
         }
 
-    def write(self, out: TextIO, trace: Trace, sha256: str) -> None:
+    def write(self, out: Writable, trace: Trace, sha256: str) -> None:
         """Write the Chrome trace as JSON."""
         json.dump(self.to_dict(trace, sha256), out, ensure_ascii=False, allow_nan=False)
         out.write("\n")
