@@ -9,16 +9,15 @@ from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Any
 
-from bokeh.document import Document
-
+from app.page import bootstrap
 from app.page.charts import PagesChart
 from app.page.controls import Controls
-from app.page.payload import dumps, payload
+from app.page.payload import payload
 from lab.errors import InputError
 from lab.formats.trace_json import parse_trace
 from lab.workload import Limits, Trace
 
-Send = Callable[[str, str], None]
+Send = Callable[[str, Any], None]
 
 
 def course_trace() -> Trace:
@@ -32,13 +31,11 @@ def last_iteration(document: Mapping[str, Any]) -> int:
 
 
 class Lab:
-    """One trace, its controls and its charts. `send(name, json)` posts a message to the page."""
+    """One trace, its controls and its charts. `send(name, data)` posts plain data to the page."""
 
     def __init__(self, trace: Trace, send: Send) -> None:
         self.trace = trace
         self._send = send
-        # What the page may call by name.
-        self.calls = {"open_state": self.open_state}
         self.controls = Controls(trace.limits, self.replay)
         self.charts = {policy: PagesChart(policy) for policy in ("static", "continuous")}
         self._draw(payload(trace))
@@ -50,7 +47,7 @@ class Lab:
         """
         result = payload(self.trace, limits)
         self._draw(result)
-        self._send("replay", dumps(result))
+        self._send("replay", result)
 
     def _draw(self, result: dict[str, Any]) -> None:
         last = last_iteration(result["replay"])
@@ -67,26 +64,31 @@ class Lab:
             limits = Limits(**{**defaults, **state.get("limits", {})})
             self.controls.check(limits)
         except (InputError, TypeError) as error:
-            self._send("refused", dumps({"why": str(error)}))
+            self._send("refused", {"why": str(error)})
             return
         self.controls.set(limits)
 
-    def add_to(self, document: Document) -> None:
-        """Add each part as a root whose name is the slot of the page that it is drawn in."""
-        controls = self.controls.view.get_root(document)
-        controls.name = "controls"
-        document.add_root(controls)
-        for chart in self.charts.values():
-            document.add_root(chart.figure)
-
-    def rehearse(self) -> None:
-        """Do once what a visitor may do, so that the builder sees which modules that needs."""
-        self.open_state({"limits": {"num_pages": 14}})
-        self.open_state({"limits": {"num_pages": 0}})
-        self.controls.widgets["max_num_seqs"].value = 0
-        self.controls.set(self.trace.limits)
+    def roots(self) -> dict[str, Any]:
+        """The parts of the app by the name of the slot of the page that each is drawn in."""
+        charts = {f"chart-{policy}": chart.figure for policy, chart in self.charts.items()}
+        return {"controls": self.controls.view, **charts}
 
 
-def build(_state: Mapping[str, Any], send: Send) -> Lab:
-    """Start the app in the browser with the course trace."""
-    return Lab(course_trace(), send)
+_open: list[Lab] = []
+
+
+def build(_state: Mapping[str, Any], send: Send) -> dict[str, Any]:
+    """Start the app in the browser: the course trace, and a way for the page to open a link's state."""
+    lab = Lab(course_trace(), send)
+    _open[:] = [lab]
+    bootstrap.register("open_state", lab.open_state)
+    return lab.roots()
+
+
+def rehearse() -> None:
+    """Do once what a visitor may do, so that the builder sees which modules that needs."""
+    (lab,) = _open
+    lab.open_state({"limits": {"num_pages": 14}})
+    lab.open_state({"limits": {"num_pages": 0}})
+    lab.controls.widgets["max_num_seqs"].value = 0
+    lab.controls.set(lab.trace.limits)

@@ -137,10 +137,10 @@ const link = new WorkerLink(new URL("worker.js", import.meta.url), {
     const counted = bytesText(loaded, total);
     status(counted ? `${label}, ${counted}` : label, share ?? (total ? loaded / total : 0));
   },
-  async render({docs_json, render_items}) {
+  async render({docs_json, render_items, extra}) {
     try {
       await vendor();
-      await bridge.draw(JSON.parse(docs_json), JSON.parse(render_items));
+      await bridge.draw(JSON.parse(docs_json), JSON.parse(render_items), extra.slots);
       bridge.link((patch) => link.send({type: "patch", patch}));
       bridge.setCursor(view.iteration);
       link.send({type: "rendered"});
@@ -168,11 +168,11 @@ const link = new WorkerLink(new URL("worker.js", import.meta.url), {
   },
   message({name, data}) {
     if (name === "replay") {
-      show(JSON.parse(data));
+      show(data);
       bridge.setCursor(view.iteration);
     } else if (name === "refused") {
       wanted = null;
-      notice("link", `This link asks for limits that cannot be replayed. ${JSON.parse(data).why}`);
+      notice("link", `This link asks for limits that cannot be replayed. ${data.why}`);
     }
   },
   error({stage, message}) {
@@ -201,7 +201,7 @@ async function drawPrerendered() {
     vendor(),
   ]);
   if (document.documentElement.dataset.python === "ready") return;
-  await bridge.draw(made.docs_json, made.render_items);
+  await bridge.draw(made.docs_json, made.render_items, made.slots);
   bridge.setCursor(view.iteration);
 }
 

@@ -19,7 +19,7 @@ export async function loadScripts(urls) {
 const PAGE_OWNED = new Set(["cursor"]);
 
 export class PanelBridge {
-  /** @param slots (name) => element in which the root of that name is drawn */
+  /** @param slots (name) => element of that slot */
   constructor(slots) {
     this.slots = slots;
     this.document = null;
@@ -34,17 +34,17 @@ export class PanelBridge {
   /**
    * Draw a document. What stood in the slots stays until the new one is complete, and is then exchanged in one frame.
    * @param docsJson, renderItems as made by bokeh.embed.util.standalone_docs_json_and_render_items
+   * @param slotIds {slot name: root id}
    */
-  draw(docsJson, renderItems) {
-    const turn = this.drawing.then(() => this.#draw(docsJson, renderItems));
+  draw(docsJson, renderItems, slotIds) {
+    const turn = this.drawing.then(() => this.#draw(docsJson, renderItems, slotIds));
     this.drawing = turn.catch(() => {}); // one at a time, in order; a failure does not stop the next
     return turn;
   }
 
-  async #draw(docsJson, renderItems) {
+  async #draw(docsJson, renderItems, slotIds) {
     const item = renderItems[0];
-    const [doc] = Object.values(docsJson);
-    const places = doc.roots.map(({id, attributes: {name}}) => {
+    const places = Object.entries(slotIds).map(([name, id]) => {
       const box = document.createElement("div");
       box.className = "next";
       box.id = `root-${id}`;
