@@ -1,0 +1,77 @@
+"""Writes a site to a folder: all of it or nothing, and never over something that is not a site of ours."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.build.errors import BuildError
+
+if TYPE_CHECKING:
+    from app.build.site import Site
+
+SITE_FILE = "site.json"
+"""Says what the site is; also how a folder is known to be one of ours."""
+
+NAME = "serving-lab"
+
+
+def site_document(folder: Path) -> dict | None:
+    """The content of a folder's site.json; None when the folder is not a site of ours."""
+    try:
+        document = json.loads((folder / SITE_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return document if isinstance(document, dict) and document.get("site") == NAME else None
+
+
+def check_target(out: Path) -> None:
+    """Raises BuildError when a site must not be written to `out`."""
+    if out.is_symlink() or (out.exists() and not out.is_dir()):
+        raise BuildError(f"{out} is not a folder. Name another with --out.")
+    if out.is_dir() and any(out.iterdir()) and site_document(out) is None:
+        raise BuildError(f"{out} has files in it and is not a site built by serving-lab. Name another with --out.")
+
+
+def write_site(site: Site, out: Path) -> None:
+    """Writes beside `out`, then swaps. Raises BuildError when the disk does not allow it."""
+    check_target(out)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=f".{out.name}.new-", dir=out.parent))
+        try:
+            for name, content in {**site.files, **site.compressed}.items():
+                path = made / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+            _readable(made)
+            _swap(made, out)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+    except OSError as problem:
+        raise BuildError(f"{out} cannot be written: {problem.strerror or problem}.") from problem
+
+
+def _readable(folder: Path) -> None:
+    """Temporary folders are private; a site is for a web server, which may be somebody else."""
+    mask = os.umask(0)
+    os.umask(mask)
+    folder.chmod(0o777 & ~mask)
+
+
+def _swap(made: Path, out: Path) -> None:
+    if not out.exists():
+        with contextlib.suppress(OSError):  # another build was quicker: swap with what it left
+            made.rename(out)
+            return
+    aside = Path(tempfile.mkdtemp(prefix=f".{out.name}.old-", dir=out.parent))
+    try:
+        out.rename(aside / "site")
+        made.rename(out)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)

@@ -1,0 +1,130 @@
+"""Which files of which packages may go to the browser, read from what is installed on this machine."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.build import fetch, sources
+from app.build.paths import ROOT
+from app.build.store import Store
+
+HOST_PACKAGES = (
+    *("panel", "bokeh", "param", "pyviz_comms", "jinja2", "markupsafe", "yaml", "packaging", "tqdm"),
+    *("markdown", "markdown_it", "mdit_py_plugins", "mdurl", "linkify_it", "uc_micro", "typing_extensions"),
+)
+"""Import names of the pure-Python packages that Panel and Bokeh need to start, taken from this machine.
+
+Not among them, as nothing imports them at start: pandas, Pillow, contourpy, narwhals, xyzservices, bleach, tornado,
+requests. (MarkupSafe and PyYAML do without their C parts.)
+"""
+
+OUR_PACKAGES = ("lab", "app", "traces", "checks")
+
+NEVER = (
+    # What only developers or a server of Panel's need.
+    *("panel/dist/", "panel/command/", "panel/package-lock.json", "panel/tsconfig.json", "panel/eslint.config.js"),
+    *("bokeh/server/static/", "bokeh/command/", "bokeh/sampledata/", "bokeh/server/views/"),
+    *("numpy/f2py/", "numpy/distutils/", "numpy/_core/include/", "numpy/_core/lib/", "numpy/_pyinstaller/"),
+    *("numpy/random/lib/", "numpy/random/_examples/", "numpy/core/", "numpy/doc/"),
+    # Ours: what makes and serves the site, what only a command line uses, what learners are not to read.
+    *("app/build/", "app/serve/", "app/site/", "app/sources.json", "app/__main__.py", "lab/cuda/"),
+)
+"""Paths that never go to the browser."""
+
+NEVER_PARTS = ("tests", "__pycache__", "node_modules")
+"""Folders that never go to the browser, wherever they are."""
+
+SECRET_PARTS = ("hidden", "reference", "wrong")
+"""In `checks`: files and folders named so, or beginning so, hold what a learner is to find out alone."""
+
+DATA = (".html", ".css", ".js", ".json", ".txt", ".jinja", ".so", ".jsonl", ".csv", ".md", ".svg")
+"""Endings of files that are read at run time and are not Python."""
+
+VERSIONS = ".dist-info/METADATA"
+"""Ending of the files that say which version of a package is there."""
+
+LEVELS = {"numpy": 1, "lab": 0, "app": 0, "traces": 0, "checks": 0}
+"""Optimisation level by package, else 2 (no docstrings): numpy adds to its docstrings when it is imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Files by their path in site-packages."""
+
+    files: dict[str, bytes]
+
+    def of(self, ending: str) -> Iterator[str]:
+        """The paths with this ending, sorted."""
+        return iter(sorted(name for name in self.files if name.endswith(ending)))
+
+
+def candidates(store: Store) -> Candidates:
+    """Every file that may be needed in the browser, before it is known which are."""
+    files: dict[str, bytes] = {}
+    for package in HOST_PACKAGES:
+        path = installed(package)
+        if path is not None:
+            files.update(_package_files(path))
+    files.update(_versions())
+    for download in sources.wheels():
+        wheel = fetch.wheel_files(download, store)
+        files.update({name: content for name, content in wheel.items() if wanted(name)})
+    files.update(our_files())
+    return Candidates(files)
+
+
+def our_files() -> dict[str, bytes]:
+    """The files of `lab`, `app`, `traces` and `checks` that go to the browser, by path."""
+    files: dict[str, bytes] = {}
+    for package in OUR_PACKAGES:
+        files.update(_package_files(ROOT / package))
+    return files
+
+
+def wanted(name: str) -> bool:
+    """True when a file with this path may go to the browser."""
+    parts = name.split("/")
+    return (
+        name.endswith((".py", *DATA))
+        and not name.startswith(NEVER)
+        and not any(part in NEVER_PARTS for part in parts[:-1])
+        and not (parts[0] == "checks" and any(part.startswith(SECRET_PARTS) for part in parts[1:]))
+    )
+
+
+def level(name: str) -> int:
+    """The optimisation level for a module's path."""
+    return LEVELS.get(name.split("/")[0], 2)
+
+
+def installed(package: str) -> Path | None:
+    """The folder (or the single file) of an installed package; None when this machine does without it.
+
+    Which of them Panel needs differs from release to release; a start that misses one says so by its name.
+    """
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        return None
+    path = Path(spec.origin)
+    return path.parent if path.name == "__init__.py" else path
+
+
+def _versions() -> Iterator[tuple[str, bytes]]:
+    """For `importlib.metadata.version`, which Bokeh asks for its own: each package's name and version, no more."""
+    distributions = importlib.metadata.packages_distributions()
+    for name in sorted({name for package in HOST_PACKAGES for name in distributions.get(package, ())}):
+        version = importlib.metadata.version(name)
+        folder = f"{name.replace('-', '_')}-{version}{VERSIONS}"
+        yield folder, f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode()
+
+
+def _package_files(path: Path) -> Iterator[tuple[str, bytes]]:
+    """The wanted files of a package folder or of a single-file module, with their path in site-packages."""
+    for file in [path] if path.is_file() else sorted(path.rglob("*")):
+        name = file.relative_to(path.parent).as_posix()
+        if wanted(name) and file.is_file() and not file.name.endswith(".so"):
+            yield name, file.read_bytes()

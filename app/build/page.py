@@ -1,0 +1,98 @@
+"""The page itself, made in a process of its own: `python -m app.build.page SPEC OUT`.
+
+Panel reads its settings when it is first imported and numbers its models as they are made. A fresh process lets the
+builder say where styles come from, and gives the same numbers every time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from app.build.errors import BuilderFault
+from app.build.folders import Folder
+from app.build.paths import ROOT, SITE_SOURCES
+
+NOT_ASSETS = (".html", ".py", ".pyc")
+"""Endings in app/site of what the page's folder does not hold: templates, and what makes app/site a package."""
+
+SERVICE_WORKER = "sw.js"
+"""Stands at the site's root, where its scope is the whole site."""
+
+
+def make_page(spec: Mapping[str, Any]) -> dict[str, bytes]:
+    """index.html and the files of `assets-…`, by path from the site's root.
+
+    `spec` is the site's config, with all folders known but `assets`.
+    """
+    with tempfile.TemporaryDirectory(prefix="serving-lab-page-") as folder:
+        out = Path(folder)
+        done = subprocess.run(
+            [sys.executable, "-m", "app.build.page", json.dumps(spec), str(out)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env={
+                **os.environ,
+                "PANEL_CDN_ROOT": spec["folders"]["vendor"],
+                "PYTHONHASHSEED": "0",
+                "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
+            },
+        )
+        if done.returncode:
+            raise BuilderFault(f"The page could not be made:\n{done.stderr.strip()[-4000:]}")
+        return {
+            path.relative_to(out).as_posix(): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()
+        }
+
+
+def assets() -> dict[str, bytes]:
+    """The static sources of the page, by file name."""
+    return {
+        path.relative_to(SITE_SOURCES).as_posix(): path.read_bytes()
+        for path in sorted(SITE_SOURCES.rglob("*"))
+        if path.is_file() and path.suffix not in NOT_ASSETS and path.name != SERVICE_WORKER
+    }
+
+
+def render(spec: Mapping[str, Any]) -> dict[str, bytes]:
+    """What `make_page` gives, made in this very process."""
+    import jinja2
+
+    from app.page.prerender import prerender
+    from app.page.shell import page_context, script_safe
+
+    folder = Folder("assets", {**assets(), **prerender()})
+    config = {**spec, "folders": {**spec["folders"], "assets": folder.name}}
+    templates = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(SITE_SOURCES),
+        autoescape=True,
+        keep_trailing_newline=True,
+    )
+    text = templates.get_template("index.html").render(
+        **page_context(),
+        folders=config["folders"],
+        version=config["version"],
+        config=script_safe(json.dumps(config, sort_keys=True)),
+    )
+    return {"index.html": text.encode(), **folder.paths()}
+
+
+def main(spec: str, out: str) -> None:
+    """Writes the files below `out`. `spec` is JSON text."""
+    for name, content in render(json.loads(spec)).items():
+        path = Path(out) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

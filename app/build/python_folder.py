@@ -1,0 +1,63 @@
+"""The folder `python-…`: the standard library, what a start needs, and the rest for later imports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.build.archive import zip_bytes
+from app.build.compiler import Unit, compile_units
+from app.build.folders import Folder
+from app.build.node import Runtime
+from app.build.packages import OUR_PACKAGES, VERSIONS, Candidates, candidates, level
+from app.build.say import say
+from app.build.stdlib import stdlib_zip
+from app.build.store import Store
+from app.build.tracing import trace_start
+
+SITE_PACKAGES = "/lib/python3.12/site-packages/"
+"""Where the files are in the browser; tracebacks show it."""
+
+REST_INDEX = "rest_index.txt"
+"""In start.zip: the modules that are in rest.zip, one a line (app.page.rest reads it)."""
+
+
+def python_folder(runtime: Runtime, store: Store, config: Mapping[str, Any]) -> Folder:
+    """Compiles, starts the app once to see what it needs, and packs."""
+    stdlib = stdlib_zip(runtime, store)
+    compiled = compiled_files(candidates(store), runtime, store)
+    needed = trace_start(compiled, stdlib, config, runtime)
+    start = {name: code for name, code in compiled.items() if name in needed.files or always(name)}
+    rest = {name: code for name, code in compiled.items() if name not in start}
+    start[REST_INDEX] = "\n".join(sorted(filter(None, map(module_name, rest)))).encode()
+    say(f"a start needs {len(start)} of {len(compiled)} files")
+    return Folder(
+        "python", {"stdlib.zip": stdlib, "start.zip": zip_bytes(start), "rest.zip": zip_bytes(rest)}
+    )
+
+
+def compiled_files(found: Candidates, runtime: Runtime, store: Store) -> dict[str, bytes]:
+    """The candidates with each `.py` replaced by its `.pyc`, by path in site-packages."""
+    sources = [name for name in sorted(found.files) if name.endswith(".py")]
+    units = [Unit(SITE_PACKAGES + name, found.files[name], level(name)) for name in sources]
+    files = {name: content for name, content in found.files.items() if not name.endswith(".py")}
+    for name, code in zip(sources, compile_units(units, runtime, store), strict=True):
+        if code is not None:
+            files[f"{name}c"] = code
+    return files
+
+
+def module_name(path: str) -> str:
+    """The dotted name of the module in this file; empty when it is not a module."""
+    if path.endswith("/__init__.pyc"):
+        return path.removesuffix("/__init__.pyc").replace("/", ".")
+    if path.endswith(".pyc"):
+        return path.removesuffix(".pyc").replace("/", ".")
+    if path.endswith(".so"):
+        return path.split(".", 1)[0].replace("/", ".")
+    return ""
+
+
+def always(name: str) -> bool:
+    """True for what is in the start whether a trace met it or not: our own files, and packages' versions."""
+    return name.split("/")[0] in OUR_PACKAGES or name.endswith(VERSIONS)

@@ -1,0 +1,84 @@
+"""Puts the whole site together in memory."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.build import fetch, runtime_folder, vendor
+from app.build.compress import siblings
+from app.build.folders import Folder, content_hash
+from app.build.node import Runtime
+from app.build.out import NAME, SITE_FILE
+from app.build.page import SERVICE_WORKER, make_page
+from app.build.paths import SITE_SOURCES
+from app.build.python_folder import python_folder
+from app.build.say import say
+from app.build.service_worker import service_worker
+from app.build.store import Store, sha256_hex
+from app.serve.headers import hosting_file
+
+HOSTING_FILE = "_headers"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """`files`: path from the root → content. `compressed`: the same for the `.br` and `.gz` beside them."""
+
+    version: str
+    files: dict[str, bytes]
+    compressed: dict[str, bytes]
+
+
+def make_site(store: Store, quality: int, frame_ancestors: Sequence[str] = ()) -> Site:
+    """The site, from what is installed and what is fetched. Raises BuildError in plain words when it cannot be."""
+    with Runtime(fetch.runtime_files(store)) as runtime:
+        vendor_files = vendor.vendor_folder()
+        runtime_files = runtime_folder.runtime_folder(runtime.files)
+        config: dict[str, Any] = {
+            "version": importlib.metadata.version("serving-lab"),
+            "folders": {"vendor": vendor_files.name, "runtime": runtime_files.name},
+            "scripts": [vendor_files.name + name for name in vendor.SCRIPTS],
+        }
+        python_files = python_folder(runtime, store, config)
+    config["folders"]["python"] = python_files.name
+    config["start"] = _start_sizes(runtime_files, python_files)
+    say("making the page")
+    files = make_page(config)
+    for folder in (vendor_files, runtime_files, python_files):
+        files |= folder.paths()
+    version = content_hash(files)
+    files[SERVICE_WORKER] = service_worker((SITE_SOURCES / SERVICE_WORKER).read_text(encoding="utf-8"), version, files)
+    compressed = siblings(files, quality, store)
+    files[HOSTING_FILE] = hosting_file(files, frame_ancestors).encode()
+    files[SITE_FILE] = _site_file(version, files, compressed, frame_ancestors)
+    return Site(version, files, compressed)
+
+
+def _start_sizes(runtime: Folder, python: Folder) -> dict[str, int]:
+    """Path → bytes of what a start of Python loads: decoded, as that is what a reader of a stream counts."""
+    paths = {**runtime.paths(), **python.paths()}
+    return {path: len(content) for path, content in sorted(paths.items()) if not path.endswith("/rest.zip")}
+
+
+def _site_file(
+    version: str, files: dict[str, bytes], compressed: dict[str, bytes], frame_ancestors: Sequence[str]
+) -> bytes:
+    def entry(path: str) -> dict[str, Any]:
+        forms = {kind: _facts(compressed[name]) for kind in ("br", "gz") if (name := f"{path}.{kind}") in compressed}
+        return {**_facts(files[path]), **forms}
+
+    document = {
+        "site": NAME,
+        "version": version,
+        "frame_ancestors": list(frame_ancestors),
+        "files": {path: entry(path) for path in sorted(files)},
+    }
+    return json.dumps(document, indent=1).encode()
+
+
+def _facts(content: bytes) -> dict[str, Any]:
+    return {"bytes": len(content), "sha256": sha256_hex(content)}

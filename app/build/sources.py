@@ -1,0 +1,80 @@
+"""What the builder fetches from elsewhere, and from where: the list itself is data, in app/sources.json."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from app.build.paths import APP
+
+EXTRA_SOURCES = "SERVING_LAB_WHEEL_SOURCES"
+"""Environment variable: more places (URLs or paths of a file or of its folder), tried before all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One place to try. `kind` is `npm`, `pip`, `folder` (URL or path of a folder) or `file` (URL or path)."""
+
+    kind: str
+    location: str
+    member: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.location}" if self.kind in ("npm", "pip") else self.location
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """One file that we need: it is accepted from anywhere, as long as its SHA-256 is the one pinned."""
+
+    name: str
+    version: str
+    file: str
+    sha256: str
+    sources: tuple[Source, ...]
+
+
+def _download(entry: dict) -> Download:
+    sources = tuple(
+        Source(s["kind"], s.get("package") or s["location"], s.get("member", "")) for s in entry["sources"]
+    )
+    return Download(entry["name"], entry["version"], entry["file"], entry["sha256"], sources)
+
+
+@cache
+def _document() -> dict:
+    document: dict = json.loads((APP / "sources.json").read_text(encoding="utf-8"))
+    return document
+
+
+def runtime() -> Download:
+    """The Python runtime: the npm package's archive."""
+    return _download(_document()["runtime"])
+
+
+def python_version() -> str:
+    """The runtime's Python, as in `3.12`."""
+    version: str = _document()["runtime"]["python"]
+    return version
+
+
+def wheels() -> list[Download]:
+    """The wheels that must be WebAssembly; every other package is pure Python and comes from this machine."""
+    return [_download(entry) for entry in _document()["wheels"]]
+
+
+def extra_sources() -> tuple[Source, ...]:
+    """The places that the user named in SERVING_LAB_WHEEL_SOURCES, separated by white space or `os.pathsep`.
+
+    A URL holds a colon itself, so only the pieces that are not URLs are split at one.
+    """
+    found = []
+    for word in os.environ.get(EXTRA_SOURCES, "").split():
+        for piece in [word] if "://" in word else word.split(os.pathsep):
+            if piece:
+                is_folder = piece.endswith("/") or ("://" not in piece and Path(piece).expanduser().is_dir())
+                found.append(Source("folder" if is_folder else "file", piece))
+    return tuple(found)

@@ -1,0 +1,119 @@
+"""Starts the Panel app inside the page's worker, and is all that the worker talks to.
+
+The worker imports this module and calls `load`, then `start`, then `rendered` once the page shows the document, then
+`apply_patch` and `call` for whatever the page sends.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from app.page import rest
+
+MAIN = "app.page.main"
+"""The module of the app: `build(state, send)` makes it."""
+
+Send = Callable[[str, str], None]
+"""`send(name, json)`: posts a named message with JSON text to the page."""
+
+
+class App(Protocol):
+    """What `app.page.main.build(state, send)` returns. It may have a method `rehearse()` besides, see below."""
+
+    calls: Mapping[str, Callable[[Any], Any]]
+    """What the page may call by name, with plain data; what it returns, unless None, goes back as a message."""
+
+    def add_to(self, document: Any) -> None:
+        """Adds the roots to the Bokeh document; a root's name is the slot of the page that it is drawn in."""
+
+
+_app: App | None = None
+_document: Any = None
+_send: Send | None = None
+
+
+def prepare(vendor: str) -> None:
+    """Sets up what Panel expects of its surroundings, before it is first imported.
+
+    `vendor` is the folder of the site, relative to the page and ending in a slash, from which Panel's styles come.
+    """
+    import pyodide.ffi
+
+    os.environ["PANEL_CDN_ROOT"] = vendor
+    # Panel 1.8 asks for a name that newer versions of Pyodide have.
+    if not hasattr(pyodide.ffi, "jsnull"):
+        pyodide.ffi.jsnull = object()
+    # Panel patches `requests` through this package when it is there, and imports pandas when it is not.
+    stub = types.ModuleType("pyodide_http")
+    stub.patch_all = lambda: None  # type: ignore[attr-defined]
+    sys.modules.setdefault("pyodide_http", stub)
+
+
+def load(config: Mapping[str, Any], read: Callable[[str], Any]) -> None:
+    """Imports the app and what it stands on. `config` is the site's; `read(file)` gets a file of its Python folder."""
+    prepare(config["folders"]["vendor"])
+    rest.install(read)
+    from panel.io import pyodide as _bridge  # noqa: F401  (slow: this is most of a start)
+
+    importlib.import_module(MAIN)
+
+
+def start(state: str, post: Send) -> str:
+    """Builds the app. `state` is JSON text: what the page remembers or was linked to.
+
+    `post(name, json)` is called for every message that the app sends. Returns JSON text with `docs_json`,
+    `render_items` and `root_ids` (each JSON text, as Bokeh's embedding takes them).
+    """
+    global _app, _document, _send
+    from panel.io import pyodide as bridge
+    from panel.io.state import state as panel_state
+
+    bridge.init_doc()
+    _document = panel_state.curdoc
+    _send = post
+    _app = sys.modules[MAIN].build(json.loads(state), post)
+    _app.add_to(_document)
+    docs_json, render_items, root_ids = bridge._doc_json(_document)
+    _document._session_context = None
+    return json.dumps({"docs_json": docs_json, "render_items": render_items, "root_ids": root_ids})
+
+
+def rendered(dispatch: Callable[..., None]) -> None:
+    """The page shows the document: from now on `dispatch(patch, buffers, id)` gets every change made in Python."""
+    from panel.io import pyodide as bridge
+
+    bridge._link_docs_worker(_document, dispatch, setter="js")
+
+
+def apply_patch(patch: Any) -> None:
+    """Applies a change that the page made to its side of the document (a JavaScript object)."""
+    from panel.io import pyodide as bridge
+
+    _document.apply_json_patch(bridge._convert_json_patch(patch), setter="js")
+
+
+def call(name: str, data: str) -> None:
+    """Calls what the app offers as `name` with `data` (JSON text); an answer goes back as a message of that name.
+
+    Raises LookupError when the app offers nothing of that name.
+    """
+    function = _app.calls.get(name) if _app is not None else None
+    if function is None or _send is None:
+        raise LookupError(f"The page asked for {name!r}, which the app does not offer.")
+    answer = function(json.loads(data))
+    if answer is not None:
+        _send(name, json.dumps(answer))
+
+
+def rehearse() -> None:
+    """Does what a first visitor may do, so that the builder sees which modules that needs. Only the builder calls it.
+
+    The app says what there is to do in its method `rehearse`, if it has one.
+    """
+    getattr(_app, "rehearse", lambda: None)()
