@@ -9,7 +9,7 @@ from app.build.errors import BuildError
 from app.build.folders import Folder
 from app.build.packages import installed
 
-BOKEH_SCRIPTS = ("bokeh.min.js", "bokeh-widgets.min.js")
+BOKEH_SCRIPTS = ("bokeh.min.js", "bokeh-widgets.min.js", "bokeh-tables.min.js")
 PANEL_SCRIPTS = ("panel.min.js",)
 SCRIPTS = (*BOKEH_SCRIPTS, *PANEL_SCRIPTS)
 """What the page loads, in this order."""

@@ -12,30 +12,31 @@ import os
 import sys
 import types
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from app.page import rest
 
 MAIN = "app.page.main"
-"""The module of the app: `build(state, send)` makes it."""
+"""The module of the app: `build(state, send)` returns its roots (Panel objects or Bokeh models) by name."""
 
-Send = Callable[[str, str], None]
-"""`send(name, json)`: posts a named message with JSON text to the page."""
+Send = Callable[[str, Any], None]
+"""`send(name, data)`: posts a named message with plain JSON data to the page."""
 
-
-class App(Protocol):
-    """What `app.page.main.build(state, send)` returns. It may have a method `rehearse()` besides, see below."""
-
-    calls: Mapping[str, Callable[[Any], Any]]
-    """What the page may call by name, with plain data; what it returns, unless None, goes back as a message."""
-
-    def add_to(self, document: Any) -> None:
-        """Adds the roots to the Bokeh document; a root's name is the slot of the page that it is drawn in."""
-
-
-_app: App | None = None
+_calls: dict[str, Callable[[Any], Any]] = {}
 _document: Any = None
-_send: Send | None = None
+_post: Callable[[str, str], None] | None = None
+
+
+def register(name: str, function: Callable[[Any], Any]) -> None:
+    """Lets the page call `function(data)` by `name`; what it returns, unless None, goes back as a message."""
+    _calls[name] = function
+
+
+def send(name: str, data: Any) -> None:
+    """Posts a named message with plain JSON data to the page. Raises RuntimeError before the app was started."""
+    if _post is None:
+        raise RuntimeError("Nothing can be sent before the app was started.")
+    _post(name, json.dumps(data, separators=(",", ":")))
 
 
 def prepare(vendor: str) -> None:
@@ -64,24 +65,37 @@ def load(config: Mapping[str, Any], read: Callable[[str], Any]) -> None:
     importlib.import_module(MAIN)
 
 
-def start(state: str, post: Send) -> str:
+def start(state: str, post: Callable[[str, str], None]) -> str:
     """Builds the app. `state` is JSON text: what the page remembers or was linked to.
 
     `post(name, json)` is called for every message that the app sends. Returns JSON text with `docs_json`,
-    `render_items` and `root_ids` (each JSON text, as Bokeh's embedding takes them).
+    `render_items` and `root_ids` (each JSON text, as Bokeh's embedding takes them), and `extra`: `slots` maps the
+    names that the app gave its roots to their ids.
     """
-    global _app, _document, _send
+    global _document, _post
     from panel.io import pyodide as bridge
     from panel.io.state import state as panel_state
 
+    _post = post
     bridge.init_doc()
     _document = panel_state.curdoc
-    _send = post
-    _app = sys.modules[MAIN].build(json.loads(state), post)
-    _app.add_to(_document)
+    roots = sys.modules[MAIN].build(json.loads(state), send)
+    slots = {name: _add(root) for name, root in roots.items()}
     docs_json, render_items, root_ids = bridge._doc_json(_document)
     _document._session_context = None
-    return json.dumps({"docs_json": docs_json, "render_items": render_items, "root_ids": root_ids})
+    made = {"docs_json": docs_json, "render_items": render_items, "root_ids": root_ids, "extra": {"slots": slots}}
+    return json.dumps(made)
+
+
+def _add(root: Any) -> str:
+    """Adds a Panel object or a Bokeh model to the document; returns the root's id."""
+    from bokeh.model import Model
+    from panel.pane import panel as as_panel
+
+    model = root if isinstance(root, Model) else as_panel(root).get_root(_document)
+    _document.add_root(model)
+    added: str = model.id
+    return added
 
 
 def rendered(dispatch: Callable[..., None]) -> None:
@@ -103,17 +117,17 @@ def call(name: str, data: str) -> None:
 
     Raises LookupError when the app offers nothing of that name.
     """
-    function = _app.calls.get(name) if _app is not None else None
-    if function is None or _send is None:
+    function = _calls.get(name)
+    if function is None:
         raise LookupError(f"The page asked for {name!r}, which the app does not offer.")
     answer = function(json.loads(data))
     if answer is not None:
-        _send(name, json.dumps(answer))
+        send(name, answer)
 
 
 def rehearse() -> None:
     """Does what a first visitor may do, so that the builder sees which modules that needs. Only the builder calls it.
 
-    The app says what there is to do in its method `rehearse`, if it has one.
+    The app says what there is to do in `app.page.main.rehearse`, if it has one.
     """
-    getattr(_app, "rehearse", lambda: None)()
+    getattr(sys.modules[MAIN], "rehearse", lambda: None)()

@@ -3,9 +3,9 @@
 // page → worker: {type: "init", config, base, state}, {type: "rendered"}, {type: "patch", patch},
 //                {type: "call", name, data}
 // worker → page: {type: "progress", stage, label, loaded, total, share}, {type: "render", docs_json, render_items,
-//                root_ids}, {type: "patch", patch, buffers}, {type: "idle"}, {type: "message", name, data},
+//                root_ids, extra: {slots: {name: root id}}}, {type: "patch", patch, buffers}, {type: "idle"}, {type: "message", name, data},
 //                {type: "error", stage, message, detail}
-// `data` of a message is JSON text; `base` is the address that the folders in `config` are relative to.
+// `data` of a call or message is plain data; `base` is the address that the folders in `config` are relative to.
 
 import { Downloads } from "./downloads.js";
 import { unpack } from "./unpack.js";
@@ -82,7 +82,7 @@ async function start({ config, base, state }) {
   bootstrap = pyodide.pyimport("app.page.bootstrap");
   bootstrap.load(pyodide.toPy(config), (file) => readNow(python + file));
   enter("app");
-  const send = (name, data) => self.postMessage({ type: "message", name, data });
+  const send = (name, text) => self.postMessage({ type: "message", name, data: JSON.parse(text) });
   self.postMessage({ type: "render", ...JSON.parse(bootstrap.start(JSON.stringify(state ?? {}), send)) });
   stage = "running";
 }
