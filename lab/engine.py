@@ -147,7 +147,8 @@ class Engine:
             gate = self._gate(self.waiting.head)
             if gate is None:
                 self._seat(self.waiting.take())
-        return gate
+        # Whichever gate ended the filling of a static batch: now that it is resident, that is why the head waits.
+        return gate and (self.policy.closed(self.residents) or gate)
 
     def _gate(self, head: Progress) -> str | None:
         """The first gate that does not let `head` pass, or None."""

@@ -31,12 +31,7 @@ def plain_screen(requests, limits, policy):
         budget = limits.max_num_batched_tokens
         if pages_for(whole, limits.page_size) > limits.num_pages:
             rejected.append({"id": request.id, "reason": "pages"})
-        elif (
-            policy == "continuous"
-            and budget is not None
-            and not limits.chunked_prefill
-            and whole - 1 > budget
-        ):
+        elif policy == "continuous" and budget is not None and not limits.chunked_prefill and whole - 1 > budget:
             rejected.append({"id": request.id, "reason": "tokens"})
         else:
             servable.append(request)
@@ -184,6 +179,8 @@ def one_iteration(t, coming, waiting, residents, free, limits, policy):
                 head.table = [free.pop(0) for _ in range(wanted)]
                 head.to_prefill = size
                 prefill(head)
+    if policy == "static" and residents and not preempted:
+        gate = "batch"  # also for the rest of the queue when a batch has just been filled
     if not waiting:
         gate = None
 

@@ -54,8 +54,6 @@ def test_the_sample_has_several_victims_in_one_iteration(policy):
 @pytest.mark.parametrize(
     ("policy", "gate"),
     [
-        ("static", "seats"),
-        ("static", "pages"),
         ("static", "batch"),
         ("continuous", "seats"),
         ("continuous", "tokens"),
@@ -80,8 +78,7 @@ def test_prefills_are_chunked_in_the_sample():
 def test_a_prefill_under_way_is_preempted_in_the_sample():
     def loses_progress(case, replay, rows):
         return any(
-            set(row["preempted"]) & (set(before["tokens"]) - set(before["emitted"]))
-            for before, row in pairwise(rows)
+            set(row["preempted"]) & (set(before["tokens"]) - set(before["emitted"])) for before, row in pairwise(rows)
         )
 
     assert share("continuous", loses_progress) > 0
@@ -91,9 +88,7 @@ def test_a_static_iteration_in_which_nothing_runs_is_in_the_sample():
     assert share("static", lambda case, replay, rows: any(not row["tokens"] for row in rows)) >= 0.1
 
 
-@pytest.mark.parametrize(
-    ("policy", "reason"), [("static", "pages"), ("continuous", "pages"), ("continuous", "tokens")]
-)
+@pytest.mark.parametrize(("policy", "reason"), [("static", "pages"), ("continuous", "pages"), ("continuous", "tokens")])
 def test_requests_are_rejected_for_each_reason_in_the_sample(policy, reason):
     def rejects(case, replay, rows):
         metrics = replay["metrics"]
