@@ -22,6 +22,10 @@ REST_INDEX = "rest_index.txt"
 """In start.zip: the modules that are in rest.zip, one a line (app.page.rest reads it)."""
 
 
+KEPT = ("panel/theme/css/", "panel/_templates/", "bokeh/core/_templates/")
+"""In the start whether a trace saw them read or not: Panel asks whether they exist long before it reads them."""
+
+
 def python_folder(runtime: Runtime, store: Store, config: Mapping[str, Any]) -> Folder:
     """Compiles, starts the app once to see what it needs, and packs."""
     stdlib = stdlib_zip(runtime, store)
@@ -59,5 +63,5 @@ def module_name(path: str) -> str:
 
 
 def always(name: str) -> bool:
-    """True for what is in the start whether a trace met it or not: our own files, and packages' versions."""
-    return name.split("/")[0] in OUR_PACKAGES or name.endswith(VERSIONS)
+    """True for what is in the start whether a trace met it or not: our own files, packages' versions, and KEPT."""
+    return name.split("/")[0] in OUR_PACKAGES or name.endswith(VERSIONS) or name.startswith(KEPT)

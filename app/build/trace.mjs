@@ -7,9 +7,12 @@ import { run, start } from "./script.mjs";
 const [runtime, job, unpackPath] = process.argv.slice(2);
 
 const WATCH = `
-import sys
+import os, sys
 opened = set()
-sys.addaudithook(lambda event, args: opened.add(args[0]) if event == "open" and isinstance(args[0], str) else None)
+def note(event, args):
+    if event == "open" and isinstance(args[0], (str, os.PathLike)):
+        opened.add(os.fspath(args[0]))
+sys.addaudithook(note)
 `;
 const REPORT = `
 import json

@@ -1,0 +1,34 @@
+"""A small app with two widgets and a figure: what the builder's own tests start in place of the lab's page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import panel as pn
+from bokeh.plotting import figure
+
+from app.page import bootstrap
+
+
+def build(state: dict[str, Any], send: Callable[[str, Any], None]) -> dict[str, Any]:
+    """A slider, a text that follows it, and a line."""
+    slider = pn.widgets.IntSlider(name="Seats", start=1, end=8, value=state.get("seats", 3))
+    text = pn.pane.Markdown(pn.bind(lambda seats: f"**{seats}** seats", slider))
+    plot = figure(width=300, height=200, toolbar_location=None)
+    xs = np.arange(10)
+    line = plot.line(xs, xs * slider.value)
+
+    def follow(event: Any) -> None:
+        line.data_source.data = {"x": xs, "y": xs * event.new}
+        send("seats", event.new)
+
+    def set_seats(seats: int) -> None:
+        slider.value = seats
+
+    slider.param.watch(follow, "value")
+    bootstrap.register("set_seats", set_seats)
+    bootstrap.register("square", lambda number: number * number)
+    bootstrap.register("where", lambda name: __import__(name, fromlist=["x"]).__file__)
+    return {"controls": pn.Column(slider, text), "plot": plot}
