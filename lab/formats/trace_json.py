@@ -45,7 +45,7 @@ def parse_trace(data: bytes | str, source: str = "trace") -> Trace:
 
 
 def _trace_from(value: object) -> Trace:
-    top = _object(value, "the file", TRACE_KEYS, TRACE_OPTIONAL)
+    top = _object(value, TRACE_KEYS, TRACE_OPTIONAL)
     version = top["schema_version"]
     if type(version) is not int or version != SCHEMA_VERSION:
         raise InputError(
@@ -69,7 +69,7 @@ def _trace_from(value: object) -> Trace:
 
 def _limits_from(value: object) -> Limits:
     try:
-        fields = _object(value, "limits", LIMITS_KEYS, LIMITS_OPTIONAL)
+        fields = _object(value, LIMITS_KEYS, LIMITS_OPTIONAL)
         return Limits(**fields)  # null is fine for max_num_batched_tokens: it says that there is no budget
     except InputError as error:
         raise error.at(place="limits") from None
@@ -78,7 +78,7 @@ def _limits_from(value: object) -> Limits:
 def _request_from(value: object, index: int, time_unit: str) -> Request:
     place = place_of(index, value.get("id") if isinstance(value, dict) else None)
     try:
-        fields = _object(value, "a request", REQUEST_KEYS, REQUEST_OPTIONAL)
+        fields = _object(value, REQUEST_KEYS, REQUEST_OPTIONAL)
         _refuse_nulls(fields, REQUEST_OPTIONAL)
         if time_unit == "iteration":
             check_integer(fields["arrival"], "arrival", 0)
@@ -93,10 +93,10 @@ def _refuse_nulls(fields: Mapping[str, Any], optional: Iterable[str]) -> None:
             raise InputError("must not be null; leave the key out", field=field)
 
 
-def _object(value: object, what: str, required: tuple[str, ...], optional: tuple[str, ...]) -> dict[str, Any]:
+def _object(value: object, required: tuple[str, ...], optional: tuple[str, ...]) -> dict[str, Any]:
     """`value` if it is an object with all of `required` and nothing beyond `optional`, each key once."""
     if not isinstance(value, dict):
-        raise InputError(f"{what} must be an object, not {shown(value)}; write {{...}}")
+        raise InputError(f"must be an object, not {shown(value)}; write {{...}}")
     for key in repeated_keys(value):
         raise InputError("is written twice in the same object; keep one of the two", field=_key(key))
     known = required + optional
