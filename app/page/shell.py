@@ -31,11 +31,17 @@ def page_context(title: str = TITLE) -> dict[str, Any]:
         "continuous": policies["continuous"]["metrics"],
         "limits": first["replay"]["limits"],
         "requests": trace.requests,
+        "seats_word": _in_words(trace.limits.max_num_seqs),
         "prompts": _span(request.prompt_tokens for request in trace.requests),
         "outputs": _span(request.output_tokens for request in trace.requests),
         "experiments": [{"label": label, "link": link} for label, link in EXPERIMENTS],
         "footer": "The simulator, the grader and this page are one open-source project.",
     }
+
+
+def _in_words(number: int) -> str:
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    return words[number] if number < len(words) else str(number)
 
 
 def _span(values: Any) -> dict[str, int]:
