@@ -166,7 +166,6 @@ class Engine:
     def _seat(self, newcomer: Progress) -> None:
         """Give `newcomer` the lowest free seat, pages for its prefill and first token, and a first chunk."""
         newcomer.to_prefill = newcomer.prompt_tokens + newcomer.generated
-        newcomer.prefilled = 0
         pages = pages_for(newcomer.to_prefill + 1, self.limits.page_size)
         newcomer.table = tuple(self.pool.allocate(pages))
         if self._seats_given_back:
