@@ -85,6 +85,18 @@ export function clip(text, room) {
   return room < 2 ? letters[0] : `${letters.slice(0, room - 1).join("")}…`;
 }
 
+/** How a request is called where only `room` characters fit: its id, its short name, the beginning of it, or nothing. */
+export function fit({id, short}, room) {
+  if (id.length <= room) return id;
+  if (short.length <= room) return short;
+  return room >= 4 ? clip(id, room) : "";
+}
+
+/** A value of a record by a key that comes from data: "constructor" is a name like any other. */
+export function own(record, key) {
+  return record && Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
 /** "static" → "Static". */
 export function capital(text) {
   const [first = "", ...rest] = Array.from(text);

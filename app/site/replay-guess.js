@@ -1,6 +1,6 @@
 // Predict first: which policy finishes sooner, and by how much? The answer is kept and laid beside the result.
 
-import {count, h, setAttr, setText} from "./replay-dom.js";
+import {count, h, listed, setAttr, setText} from "./replay-dom.js";
 
 const SAME = "same";
 
@@ -42,8 +42,9 @@ class Kept {
  */
 export class Guess {
   #names = "";
+  watched = "";
 
-  /** @param {string|undefined} storageKey  @param {{settled: () => void, again: () => void}} on */
+  /** @param {string|undefined} storageKey  @param {{settled: () => void, locked: () => void, again: () => void}} on */
   constructor(storageKey, on) {
     this.on = on;
     this.kept = new Kept(storageKey);
@@ -68,10 +69,12 @@ export class Guess {
     h("p", {class: "question"}, h("b", {text: "Guess before you play."}), " Which finishes sooner?"),
     this.choices, h("label", {class: "by"}, "by", this.number, h("span", {text: "iterations"})), h("span", {class: "acts"}, this.lock, skip));
     this.said = h("p");
-    this.locked = h("div", {class: "face"}, this.said, h("span", {class: "acts"},
-      h("button", {type: "button", class: "quiet", text: "Change it", on: {click: () => this.#set("open", true)}}),
+    this.change = h("button", {type: "button", class: "quiet", text: "Change it", on: {click: () => this.#set("open", true)}});
+    this.locked = h("div", {class: "face"}, this.said, h("span", {class: "acts"}, this.change,
       h("button", {type: "button", class: "quiet", text: "Show results", on: {click: () => this.settle()}})));
-    this.verdict = h("p");
+    this.outcome = h("b");
+    this.compared = h("span");
+    this.verdict = h("p", {}, this.outcome, this.compared);
     this.again = h("button", {type: "button", class: "quiet", text: "Guess again", on: {click: () => this.#again()}});
     this.result = h("div", {class: "face"}, this.verdict, h("span", {class: "acts"}, this.again));
     this.node = h("div", {class: "guess", role: "group", "aria-label": "Your guess"}, this.form, this.locked, this.result);
@@ -91,6 +94,15 @@ export class Guess {
         h("input", {type: "radio", name: group, value, checked: value === this.pick}), h("span", {text}))));
     }
     this.#changed();
+    this.#draw();
+  }
+
+  /** Once a run has been seen to its end it is too late to guess. `ended` and `running` are policies. */
+  watch(ended, running) {
+    const text = !ended.length || !running.length ? ""
+      : `${listed(ended.map((policy) => `${policy.title} is done in iteration ${policy.end}`)).join("")}; ${listed(running.map(({title}) => title.toLowerCase())).join("")} still ${running.length > 1 ? "run" : "runs"}.`;
+    if (text === this.watched) return;
+    this.watched = text;
     this.#draw();
   }
 
@@ -118,7 +130,8 @@ export class Guess {
     this.by = this.pick === SAME ? 0 : this.number.value === "" ? null : by;
     this.actual = outcomeOf(this.model.policies);
     this.question = this.model.question;
-    this.#set("locked", true);
+    this.#set("locked");
+    this.on.locked();
   }
 
   #skip() {
@@ -132,6 +145,7 @@ export class Guess {
     for (const input of this.choices.querySelectorAll("input")) input.checked = false;
     this.number.value = "";
     this.#changed();
+    this.watched = "";
     this.#set("open", true);
     this.on.again();
   }
@@ -155,25 +169,30 @@ export class Guess {
   }
 
   #draw() {
-    const face = !this.comparable ? this.result : this.state === "open" ? this.form : this.state === "locked" ? this.locked : this.result;
+    const faces = {open: this.watched ? this.locked : this.form, locked: this.locked};
+    const face = (this.comparable && faces[this.state]) || this.result;
     for (const one of [this.form, this.locked, this.result]) {
       one.classList.toggle("shown", one === face);
       one.inert = one !== face;
     }
-    setText(this.said, face === this.locked ? `Your guess: ${this.#bet()}. Press Play and watch both runs to their ends.` : "");
-    setText(this.verdict, face === this.result ? this.#outcome() : "");
+    const bet = this.state === "locked" ? `Your guess: ${this.#bet()}. ` : "";
+    setText(this.said, face === this.locked ? bet + (this.watched || "Press Play and watch both runs to their ends.") : "");
+    this.change.hidden = Boolean(this.watched);
+    const [outcome, compared] = face === this.result ? this.#outcome() : ["", ""];
+    setText(this.outcome, outcome);
+    setText(this.compared, compared);
     this.again.hidden = !this.comparable;
   }
 
   #outcome() {
-    if (!this.comparable) return this.model.policies.length > 1 ? "Nothing to compare: no request was served under each policy." : "";
+    if (!this.comparable) return ["", this.model.policies.length > 1 ? "Nothing to compare: not every policy served a request." : ""];
     const {winner, by, first, last} = outcomeOf(this.model.policies);
-    const result = winner === SAME ? `Both end in iteration ${first}.`
-      : `${this.model.policies.find((policy) => policy.name === winner).title} finishes ${count(by, "iteration")} sooner: ${first} against ${last}.`;
+    const result = winner === SAME ? [`${this.model.policies.length > 2 ? "All" : "Both"} end in iteration ${first}.`, ""]
+      : [`${this.model.policies.find((policy) => policy.name === winner).title} finishes ${count(by, "iteration")} sooner`, `: ${first} against ${last}.`];
     if (this.state !== "done" || !this.actual) return result;
     const was = this.actual.winner === this.pick ? (this.actual.winner === SAME ? "so it was" : `it was ${this.actual.by}`)
       : this.actual.winner === SAME ? "it was the same" : `it was ${this.#title(this.actual.winner)} by ${this.actual.by}`;
     const then = this.question === this.model.question ? "" : " under the limits of that time";
-    return `${result} You guessed ${this.#bet()}; ${was}${then}.`;
+    return [result[0], `${result[1]} You guessed ${this.#bet()}; ${was}${then}.`];
   }
 }

@@ -36,10 +36,7 @@ export class Highlight {
       const target = event.target.closest("[data-pin][data-r]");
       if (target) this.pin(this.#of(target));
     });
-    root.addEventListener("dblclick", (event) => {
-      const bar = event.target.closest(".timeline [data-r]");
-      if (bar) this.pin(this.#of(bar));
-    });
+    // Bars are pressed to move the cursor as well: the side that owns them calls keep().
   }
 
   /** Take the requests of a new document; what was lit or pinned stays so by id, if it is still there. */
@@ -71,6 +68,12 @@ export class Highlight {
     this.#pinned = request === this.#pinned ? null : request;
     if (!this.#pinned) this.#hover = null;
     this.#apply();
+  }
+
+  /** Pin the request of that index; null unpins. */
+  keep(index) {
+    const request = index === null ? null : this.#requests[index] ?? null;
+    if (request !== this.#pinned) this.pin(request);
   }
 
   #of(element) {

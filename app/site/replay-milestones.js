@@ -1,5 +1,7 @@
 // The iterations worth jumping to, found in the rows of a policy and never typed in.
 
+import {clip} from "./replay-dom.js";
+
 /**
  * @param {object} policy as readPolicy of replay-model.js makes it
  * @returns {{iteration: number, label: string, note: string}[]} in order, at most one an iteration
@@ -17,17 +19,17 @@ export function milestonesOf(policy) {
   if (first) {
     const who = first.completed[0];
     if (keeps) {
-      add(first, `${who} finishes`, "a member finishes; its slot idles");
       const drain = rows.find((row) => row.released.length);
-      add(drain, "drain", "the longest member finishes: the batch drains, and the next one can enter");
-      if (drain) add(rows.find((row) => row.iteration > drain.iteration && row.admitted.length), "next batch", "the next batch enters");
+      if (drain !== first) add(first, `${clip(who, 8)} ends`, "the slot idles");
+      add(drain, "drain", "the next batch can enter");
+      if (drain) add(rows.find((row) => row.iteration > drain.iteration && row.admitted.length), "next", "the next batch enters");
     } else {
-      add(first, `${who} finishes`, "completed, pages released, identity retained: the lane keeps letter and colour");
+      add(first, `${clip(who, 8)} ends`, "completed, pages released, identity retained");
       const next = rows.find((row) => row.iteration > first.iteration && row.admitted.length);
-      if (next) add(next, `${next.admitted[0]} enters`, "a waiting request enters the freed slot");
+      if (next) add(next, `${clip(next.admitted[0], 8)} enters`, `${clip(next.admitted[0], 12)} enters the freed slot`);
     }
   }
   const preempted = rows.find((row) => row.preempted.length);
-  add(preempted, `${preempted?.preempted[0]} preempted`, "the pool is short: the newest request gives way");
+  add(preempted, "preempts", "the pool is short: the newest request gives way");
   return [...found.values()].sort((a, b) => a.iteration - b.iteration);
 }

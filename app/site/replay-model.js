@@ -1,7 +1,7 @@
 // Reads a replay document once, into what the drawing needs at every iteration: rows by number, bars, waits, events.
 
 import {milestonesOf} from "./replay-milestones.js";
-import {capital} from "./replay-dom.js";
+import {capital, own} from "./replay-dom.js";
 
 const TITLES = {static: ["Static", "membership fixed"], continuous: ["Continuous", "membership per iteration"]};
 const FALLBACK = ["#066fbd", "#b05a02", "#0c7b59", "#c13179", "#794ed8", "#847400", "#ce2a29", "#047e94", "#646d7b"];
@@ -18,8 +18,9 @@ const FALLBACK = ["#066fbd", "#b05a02", "#0c7b59", "#c13179", "#794ed8", "#84740
  */
 export function readPayload({replay, colors = {}}) {
   const requests = replay.trace.requests.map((request, index) => ({
-    ...request, index, color: safeColor(colors[request.id], index),
+    ...request, index, color: safeColor(own(colors, request.id), index),
   }));
+  shorten(requests);
   const byId = new Map(requests.map((request) => [request.id, request]));
   const policies = Object.entries(replay.policies).map(([name, part]) => readPolicy(name, part, byId, replay.limits));
   const last = Math.max(1, ...policies.map((policy) => policy.end));
@@ -31,6 +32,14 @@ export function readPayload({replay, colors = {}}) {
     // What the learner guesses about: another trace or other limits are another question.
     question: JSON.stringify([replay.trace.sha256 ?? replay.trace.name, replay.limits]),
   };
+}
+
+/** `short`: the id without what all ids begin with, where a number is left ("req-12" → "12"); else the id. */
+function shorten(requests) {
+  const [first] = requests;
+  const prefix = first?.id.replace(/\d+$/, "") ?? "";
+  const same = requests.every(({id}) => id.startsWith(prefix) && /^\d+$/.test(id.slice(prefix.length)));
+  for (const request of requests) request.short = same ? request.id.slice(prefix.length) : request.id;
 }
 
 function safeColor(color, index) {

@@ -1,6 +1,6 @@
 // The page pool of one policy: every page by its id, whose it is and how much of it is filled.
 
-import {clip, count, h, setAttr, setText} from "./replay-dom.js";
+import {clip, count, fit, h, own, setAttr, setText} from "./replay-dom.js";
 import {rowAt} from "./replay-model.js";
 
 export class PageGrid {
@@ -34,7 +34,7 @@ export class PageGrid {
     style.setProperty("--gap", `${gap}px`);
     style.setProperty("--cell", `${height}px`);
     style.setProperty("--room", `${Math.max(room, rows * (height + gap) - gap)}px`);
-    setText(this.title, `KV pages of ${count(model.limits.page_size, "token")}`);
+    setText(this.title, wide ? `KV pages of ${count(model.limits.page_size, "token")}` : "KV pages");
     const letters = this.#width >= 9 && height >= 9 ? Math.floor((this.#width - 3) / 7) || 1 : 0;
     if (letters !== this.letters) for (const cell of this.#cells) cell.key = "";
     this.letters = letters;
@@ -56,7 +56,7 @@ export class PageGrid {
         if (!request) continue;
         told.push(`${id} ${pages.length}`);
         pages.forEach((page, index) => {
-          const used = Math.min(size, Math.max(0, (row.kv[id] ?? 0) - index * size));
+          const used = Math.min(size, Math.max(0, (own(row.kv, id) ?? 0) - index * size));
           owners[page] = {request, used, held: held.has(id)};
         });
       }
@@ -87,7 +87,7 @@ export class PageGrid {
     node.className = owner.held ? "page owned held" : "page owned";
     node.dataset.r = owner.request.index;
     node.dataset.pin = "";
-    const letter = this.letters ? clip(owner.request.id, this.letters) : "";
+    const letter = this.letters ? fit(owner.request, this.letters) || (/^\d/.test(owner.request.short) ? "" : Array.from(owner.request.id)[0]) : "";
     setText(cell.low, letter);
     setText(cell.high, letter);
     cell.high.style.clipPath = `inset(0 ${100 - (owner.used / size) * 100}% 0 0)`;

@@ -1,7 +1,7 @@
 // The waiting queue of one policy: who waits, in order, and the gate that keeps the head out.
 
 import {ChipRow} from "./replay-chip.js";
-import {h, setAttr, setText} from "./replay-dom.js";
+import {clip, h, setAttr, setText} from "./replay-dom.js";
 import {rowAt} from "./replay-model.js";
 import {gateWords} from "./replay-words.js";
 
@@ -21,7 +21,7 @@ export class Queue {
     const waiting = row ? row.waiting : [];
     this.chips.update(waiting.slice(0, SHOWN).map((id) => policy.byId.get(id)).filter(Boolean));
     setText(this.more, waiting.length > SHOWN ? `+ ${waiting.length - SHOWN}` : "");
-    setText(this.why, waiting.length ? `${waiting[0]} waits: ${gateWords(policy, row)}` : "nobody");
+    setText(this.why, waiting.length ? `${clip(waiting[0], 12)} waits: ${gateWords(policy, row)}` : "nobody");
     setAttr(this.why, "title", waiting.length ? this.why.textContent : null);
     this.node.classList.toggle("empty", !waiting.length);
   }

@@ -2,7 +2,7 @@
 
 import {Cards} from "./replay-cards.js";
 import {chip, fillWords, plain} from "./replay-chip.js";
-import {h, setAttr, setText} from "./replay-dom.js";
+import {capital, h, setAttr, setText} from "./replay-dom.js";
 import {AXIS, CHART, scaleOf} from "./replay-geometry.js";
 import {PageGrid} from "./replay-pages.js";
 import {Queue} from "./replay-queue.js";
@@ -12,7 +12,7 @@ import {Timeline} from "./replay-timeline.js";
 import {iterationWords, reasonWords, stripWords, waitWords} from "./replay-words.js";
 
 export class Side {
-  /** @param {string} name of the policy  @param {string} scope unique in the page  @param {object} on jump, scrub, ask */
+  /** @param {string} name of the policy  @param {string} scope unique in the page  @param {object} on jump, scrub, pin, ask */
   constructor(name, scope, on) {
     this.name = name;
     this.on = on;
@@ -64,7 +64,7 @@ export class Side {
     this.timeline.draw(this.policy, this.model, this.scale);
     this.standin.draw(this.policy, this.model, this.scale);
     this.pool.draw(this.policy, this.model, width);
-    this.time.style.setProperty("--cell", `${Math.max(3, this.scale.step)}px`);
+    this.time.style.setProperty("--cell", `${Math.max(3, Math.min(26, this.scale.step))}px`);
     this.unseen.style.top = `${this.timeline.height - AXIS}px`;
   }
 
@@ -73,7 +73,7 @@ export class Side {
     if (key === this.stoneKey) return;
     this.stoneKey = key;
     this.stones.replaceChildren(...this.policy.milestones.map(({iteration, label, note}) => h("button", {
-      type: "button", class: "stone", title: note, dataset: {iteration}, "aria-label": `Go to iteration ${iteration}: ${note}`,
+      type: "button", class: "stone", title: note, dataset: {iteration}, "aria-label": `Go to iteration ${iteration}: ${label}, ${note}`,
       on: {click: () => this.on.jump(iteration)},
     }, h("b", {text: iteration}), h("span", {text: label}))));
   }
@@ -91,11 +91,12 @@ export class Side {
   update(t, lit) {
     const {policy} = this;
     const parts = iterationWords(policy, t);
-    const text = plain([...parts, ...waitWords(policy, t)]);
-    if (text !== this.text || policy !== this.told) {
-      this.text = text;
-      this.told = policy;
-      fillWords(this.words, parts, waitWords(policy, t));
+    const stone = policy.milestones.find(({iteration}) => iteration === t);
+    const text = plain([...parts, ...(stone ? [` ${capital(stone.note)}.`] : []), ...waitWords(policy, t)]);
+    const key = text + parts.map((part) => part.index ?? "").join(); // the same letters may stand for another request
+    if (key !== this.told) {
+      this.told = key;
+      fillWords(this.words, parts, stone?.note, waitWords(policy, t));
     }
     for (const [index, [term, words]] of stripWords(policy, t).entries()) {
       const row = this.strip.children[index] ?? this.strip.appendChild(h("div", {}, h("dt"), h("dd")));
@@ -143,15 +144,31 @@ export class Side {
   #scrubbing() {
     const at = (event) => this.scale.at(event.clientX - this.time.getBoundingClientRect().left);
     for (const target of [this.timeline.node, this.standin.node]) {
+      let press = null;
       target.addEventListener("pointerdown", (event) => {
         if (event.button) return;
         target.setPointerCapture(event.pointerId);
-        this.on.scrub(at(event), "start");
+        press = {x: event.clientX, bar: event.target.closest("[data-r]"), moved: false};
+        if (event.pointerType !== "touch") this.on.scrub(at(event), "start"); // a finger may be about to scroll the page
       });
       target.addEventListener("pointermove", (event) => {
-        if (target.hasPointerCapture(event.pointerId)) this.on.scrub(at(event), "drag");
+        if (!press || (!press.moved && Math.abs(event.clientX - press.x) < 4)) return;
+        press.moved = true;
+        this.on.scrub(at(event), "drag");
       });
-      target.addEventListener("pointerup", () => this.on.scrub(null, "end"));
+      target.addEventListener("pointerup", (event) => {
+        if (!press) return;
+        if (!press.moved) {
+          if (event.pointerType === "touch") this.on.scrub(at(event), "start");
+          this.on.pin(press.bar ? Number(press.bar.dataset.r) : null);
+        }
+        press = null;
+        this.on.scrub(null, "end");
+      });
+      target.addEventListener("pointercancel", () => {
+        press = null;
+        this.on.scrub(null, "end");
+      });
     }
   }
 }

@@ -1,6 +1,6 @@
 // Pages in use over time, drawn simply until the chart proper is there; the same geometry, so nothing moves then.
 
-import {h, Pool, s, setAttr, setText} from "./replay-dom.js";
+import {h, own, Pool, s, setAttr, setText} from "./replay-dom.js";
 import {CHART, LEFT, RIGHT, tidyStep} from "./replay-geometry.js";
 import {rowAt} from "./replay-model.js";
 
@@ -45,18 +45,28 @@ export class StandIn {
     const floor = new Array(policy.end + 2).fill(0);
     this.paths.begin();
     for (const request of model.requests) {
-      const upper = [];
-      const lower = [];
+      const outlines = [];
+      let upper = [];
+      let lower = [];
+      // One outline for each unbroken stay: a preempted request holds nothing in between.
+      const close = () => {
+        if (upper.length) outlines.push(`M${upper.join("L")}L${lower.reverse().join("L")}Z`);
+        upper = [];
+        lower = [];
+      };
       for (let t = 1; t <= policy.end; t++) {
-        const held = rowAt(policy, t)?.pages[request.id]?.length;
-        if (!held) continue;
+        const held = own(rowAt(policy, t)?.pages, request.id)?.length;
+        if (!held) {
+          close();
+          continue;
+        }
         const [x0, x1] = [scale.x(t).toFixed(1), scale.x(t + 1).toFixed(1)];
-        lower.unshift(`${x1} ${y(floor[t]).toFixed(1)}`, `${x0} ${y(floor[t]).toFixed(1)}`);
+        lower.push(`${x0} ${y(floor[t]).toFixed(1)}`, `${x1} ${y(floor[t]).toFixed(1)}`);
         floor[t] += held;
         upper.push(`${x0} ${y(floor[t]).toFixed(1)}`, `${x1} ${y(floor[t]).toFixed(1)}`);
       }
-      if (!upper.length) continue;
-      put(this.paths.next(), {d: `M${upper.join("L")}L${lower.join("L")}Z`, "data-r": request.index});
+      close();
+      if (outlines.length) put(this.paths.next(), {d: outlines.join(""), "data-r": request.index});
     }
     this.paths.end();
   }

@@ -1,7 +1,7 @@
 // The same data as text: a table of all iterations and one of all requests. Built when first opened.
 
 import {chip} from "./replay-chip.js";
-import {h} from "./replay-dom.js";
+import {h, own} from "./replay-dom.js";
 import {rowAt} from "./replay-model.js";
 import {reasonWords} from "./replay-words.js";
 
@@ -65,7 +65,7 @@ export class Tables {
       h("caption", {text: "Every iteration under each policy. An iteration's number takes the replay there."}),
       h("thead", {},
         h("tr", {}, head("iteration", {rowspan: 2}), ...policies.map((policy) => h("th", {scope: "colgroup", colspan: COLUMNS.length, text: policy.title}))),
-        h("tr", {}, ...policies.flatMap(() => COLUMNS.map((text, index) => head(text, index ? {} : {class: "first"}))))),
+        h("tr", {}, ...policies.flatMap(() => COLUMNS.map((text, index) => head(text, {class: ["first", "", "", "number", ""][index]}))))),
       h("tbody", {}, ...this.rows));
   }
 
@@ -76,7 +76,7 @@ export class Tables {
       const events = [["arrived", row.arrived], ["admitted", row.admitted], ["preempted", row.preempted], ["finished", row.completed], ["released", row.released]]
         .filter(([, ids]) => ids.length).map(([what, ids]) => `${ids.join(", ")} ${what}`);
       return [row.running.join(" "), row.waiting.join(" "), row.gate ?? "", String(row.pages_used), events.join("; ")]
-        .map((text, index) => h("td", {text, class: ["first", "", "", "number", "events"][index]}));
+        .map((text, index) => h("td", {text, class: ["first", "", "", "number", "happened"][index]}));
     });
     return h("tr", {}, h("th", {scope: "row"}, h("button", {type: "button", class: "jump", text: String(t), "aria-label": `Go to iteration ${t}`, on: {click: () => this.jump(t)}})), ...cells);
   }
@@ -87,10 +87,10 @@ export class Tables {
     return h("table", {},
       h("caption", {text: "Every request under each policy, in iterations."}),
       h("thead", {},
-        h("tr", {}, ...["request", "arrival", "prompt tokens", "output tokens"].map((text) => head(text, {rowspan: 2})),
+        h("tr", {}, ...["request", "arrival", "prompt tokens", "output tokens"].map((text, index) => head(text, {rowspan: 2, class: index ? "number" : ""})),
           ...policies.map((policy) => h("th", {scope: "colgroup", colspan: LIFE.length, text: policy.title}))),
-        h("tr", {}, ...policies.flatMap(() => LIFE.map((text, index) => head(text, index ? {} : {class: "first"}))))),
-      h("tbody", {}, ...requests.map((request) => h("tr", {"data-r": request.index},
+        h("tr", {}, ...policies.flatMap(() => LIFE.map((text, index) => head(text, {class: index ? "number" : "number first"}))))),
+      h("tbody", {}, ...requests.map((request) => h("tr", {"data-r": request.index, "data-pin": ""},
         h("th", {scope: "row"}, chip(request, "button")),
         ...[request.arrival, request.prompt_tokens, request.output_tokens].map((n) => h("td", {class: "number", text: String(n)})),
         ...policies.flatMap((policy) => life(policy, request))))));
@@ -100,6 +100,6 @@ export class Tables {
 function life(policy, request) {
   const reason = policy.rejected.get(request.id);
   if (reason !== undefined) return [h("td", {class: "first none", colspan: LIFE.length, text: `rejected: ${reasonWords(policy, request, reason)}`})];
-  const figures = policy.figures[request.id] ?? {};
+  const figures = own(policy.figures, request.id) ?? {};
   return LIFE.map((name, index) => h("td", {class: index ? "number" : "number first", text: String(figures[name] ?? "")}));
 }

@@ -1,6 +1,6 @@
 // The seat timeline of one policy: arrivals and waits above, one lane a seat below. Drawn once for each document.
 
-import {clip, Pool, s, setAttr, setText} from "./replay-dom.js";
+import {fit, Pool, s, setAttr, setText} from "./replay-dom.js";
 import {AXIS, lanesOf, LEFT, ticksOf, WAITS} from "./replay-geometry.js";
 
 const LETTER = 7; // px that one letter of a bar takes, about
@@ -14,7 +14,7 @@ export class Timeline {
     this.shown = s("rect", {x: 0, y: 0});
     const seen = s("clipPath", {id: `${scope}-seen`}, this.shown);
     this.layers = Object.fromEntries(["axis", "lanes", "waits", "bars", "marks", "notes"].map((name) => [name, layer(name)]));
-    this.hint = s("text", {class: "hint", text: "Play, or drag here: the run draws itself"});
+    this.hint = s("text", {class: "hint"});
     this.node = s("svg", {class: "timeline", role: "img"}, s("defs", {}, hatch, seen), ...Object.values(this.layers), this.hint);
     for (const name of ["waits", "bars", "marks"]) setAttr(this.layers[name], "clip-path", `url(#${scope}-seen)`);
     this.hatch = `url(#${scope}-hatch)`;
@@ -63,7 +63,8 @@ export class Timeline {
     for (const lane of this.lanes.used) set(lane, {width: (all ? policy.end : scale.last) * scale.step});
     setAttr(this.layers.notes, "visibility", all ? null : "hidden");
     setAttr(this.hint, "visibility", seen * scale.step < scale.plot * 0.2 ? null : "hidden");
-    set(this.hint, {x: LEFT + scale.plot * 0.58, y: this.middle + 2});
+    setText(this.hint, scale.plot > 420 ? "Play, or drag here: the run draws itself" : "Play, or drag here");
+    set(this.hint, {x: LEFT + scale.plot * 0.6, y: this.middle + 2});
     setAttr(this.node, "aria-label", all ? this.words : `${policy.title}, seats over iterations: shown as far as you have played.`);
   }
 
@@ -103,7 +104,7 @@ export class Timeline {
       setAttr(node, "class", wait.again ? "wait again" : "wait");
       set(span, {x, y, width, height: thick});
       set(tick, {x: x - 0.5, y, width: wait.again ? 0 : 2, height: thick});
-      setText(text, letters ? clip(model.requests[wait.r].id, Math.max(1, Math.floor((width - 4) / 6))) : "");
+      setText(text, letters ? fit(model.requests[wait.r], Math.max(1, Math.floor((width - 4) / 6))) : "");
       set(text, {x: x + 4, y: y + thick - 1});
     });
     this.waits.end();
@@ -152,7 +153,6 @@ export class Timeline {
 
   /** The request's letter in what it ran, and faintly in what it holds on to. */
   #letters(group, parts, model, scale, y, lane) {
-    const {id} = model.requests[parts[0].r];
     const runs = [];
     for (const bar of parts) {
       const held = bar.state === "held";
@@ -162,7 +162,7 @@ export class Timeline {
     }
     for (const run of runs) {
       const width = (run.to - run.from + 1) * scale.step;
-      const text = lane < 9 ? "" : clip(id, Math.floor((width - 4) / LETTER));
+      const text = lane < 9 ? "" : fit(model.requests[parts[0].r], Math.floor((width - 4) / LETTER));
       const node = group.querySelector(run.held ? "text.kept" : "text:not(.kept)") ?? group.appendChild(s("text", {class: run.held ? "kept" : ""}));
       setText(node, text);
       set(node, {x: scale.x(run.from) + width / 2, y: y + lane / 2 + (lane < 14 ? 3 : 4), "font-size": lane < 14 ? 9 : 11});
@@ -178,7 +178,7 @@ export class Timeline {
       const x = scale.x(at);
       const y = top + seat * pitch - 2;
       const mark = this.marks.next();
-      set(mark, {d: `M${x - 4} ${y}h8l-4 6z`, "data-r": r});
+      set(mark, {d: `M${x - 5} ${y - 1}h10l-4 6v${lane - 2}h-2v${2 - lane}z`, "data-r": r});
     }
     this.marks.end();
     this.notes.begin();
@@ -188,10 +188,10 @@ export class Timeline {
       this.#note("idle", (scale.x(idle.from) + scale.x(idle.to + 1)) / 2, middle);
     }
     const left = (scale.last - policy.end) * scale.step;
-    if (policy.end && left > 34) {
+    if (policy.end && left > 24) {
       const spared = scale.last - policy.end;
       const centre = (scale.x(policy.end + 1) + scale.x(scale.last + 1)) / 2;
-      this.#note(`${spared} fewer`, centre, left > 84 ? middle - 6 : middle, "note gain");
+      this.#note(left > 60 ? `${spared} fewer` : `−${spared}`, centre, left > 84 ? middle - 6 : middle, "note gain");
       if (left > 84) this.#note(`ends in ${policy.end}`, centre, middle + 9);
     }
     this.notes.end();

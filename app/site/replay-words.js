@@ -1,6 +1,6 @@
 // The sentences. Each is a list of strings and requests ({id, index}), so that a request is drawn as its chip.
 
-import {count, listed} from "./replay-dom.js";
+import {count, listed, own} from "./replay-dom.js";
 import {pagesFor, prefillOf, rowAt} from "./replay-model.js";
 
 const NAMED = 6; // requests named in one sentence before "and 3 more"
@@ -83,14 +83,14 @@ function busyWords(policy, row) {
   const are = (state) => row.running.filter((id) => states.get(id) === state);
 
   for (const id of row.preempted.slice(0, 2)) {
-    const lost = before?.pages[id]?.length;
+    const lost = own(before?.pages, id)?.length;
     say(who(policy, [id]), ` was preempted: it gives up ${lost ? `its ${count(lost, "page")}` : "its pages"} and waits again.`);
   }
   if (row.preempted.length > 2) say(`${row.preempted.length - 2} more were preempted.`);
   if (row.arrived.length) say(who(policy, row.arrived), " arrived.");
   if (row.admitted.length) admitted(policy, row, say);
   for (const id of are("prefill").filter((one) => !row.admitted.includes(one)).slice(0, 2)) {
-    say(who(policy, [id]), ` prefilled ${row.tokens[id]} more tokens${row.emitted.includes(id) ? " and emitted a token" : ""}.`);
+    say(who(policy, [id]), ` prefilled ${own(row.tokens, id)} more tokens${row.emitted.includes(id) ? " and emitted a token" : ""}.`);
   }
   const decoding = are("decode");
   if (decoding.length) say(who(policy, decoding), ` decoded one token${decoding.length > 1 ? " each" : ""}.`);
@@ -123,7 +123,7 @@ function seatNames(row, ids) {
 
 function admitted(policy, row, say) {
   const ids = row.admitted;
-  const tokens = ids.map((id) => String(row.tokens[id] ?? 0));
+  const tokens = ids.map((id) => String(own(row.tokens, id) ?? 0));
   const done = ids.filter((id) => row.emitted.includes(id));
   const took = [` took ${seatNames(row, ids)}`];
   if (ids.length > NAMED) took.push(", prefilling their prompts");
@@ -141,7 +141,7 @@ function admitted(policy, row, say) {
 function completed(policy, row, say) {
   const ids = row.completed;
   const released = new Set(row.released);
-  const pages = (list) => list.reduce((sum, id) => sum + (row.pages[id]?.length ?? 0), 0);
+  const pages = (list) => list.reduce((sum, id) => sum + (own(row.pages, id)?.length ?? 0), 0);
   const drains = row.released.some((id) => !ids.includes(id)) || (row.released.length > 1 && row.released.length > ids.length);
   if (drains) {
     say(who(policy, ids), ` finished, the last of the batch: all ${row.released.length} seats and ${count(pages(row.released), "page")} are released.`);
@@ -165,23 +165,23 @@ export function blockWords(policy, request, t) {
   const row = rowAt(policy, t);
   const reason = policy.rejected.get(id);
   if (reason !== undefined) return ["was rejected: ", reasonWords(policy, request, reason)].join("");
-  const pages = row?.pages[id];
+  const pages = own(row?.pages, id);
   if (pages) {
     const size = policy.limits.page_size;
-    const kv = row.kv[id] ?? 0;
+    const kv = own(row.kv, id) ?? 0;
     const tail = Math.max(0, kv - (pages.length - 1) * size);
     return `${count(kv, "token")} on ${count(pages.length, "page")} [${pages.join(", ")}]; last page ${tail} of ${size} slots used`;
   }
   const place = row ? row.waiting.indexOf(id) : -1;
   if (place >= 0) return place ? `waits, number ${place + 1} in the queue; it has no pages` : "waits at the head of the queue; it has no pages";
-  const figures = policy.figures[id];
+  const figures = own(policy.figures, id);
   if (figures && t >= figures.finish) return "has finished; its pages are released";
   return t <= request.arrival ? "has not arrived yet" : "has no pages";
 }
 
 /** Arrival, wait, start and finish. What lies beyond iteration `seen` is not told. */
 export function lifeWords(policy, request, seen = Infinity) {
-  const figures = policy.figures[request.id];
+  const figures = own(policy.figures, request.id);
   const parts = [`arrival ${request.arrival}`];
   if (figures) {
     if (figures.start <= seen) parts.push(`wait ${figures.wait}`, `start ${figures.start}`);

@@ -39,6 +39,7 @@ export class ReplayView {
     });
     this.guess = new Guess(options.storageKey, {
       settled: () => this.#veil(),
+      locked: () => this.transport.play.focus({preventScroll: true}),
       again: () => { this.clock.pause(); this.#seen = 1; this.clock.seek(1, "guess", false); this.#veil(); },
     });
     this.guessing = options.guess !== false;
@@ -71,6 +72,7 @@ export class ReplayView {
         side = new Side(policy.name, `${this.highlighter.scope}-${index}-${this.#sides.size}`, {
           jump: (t) => this.#jump(t, "milestone"),
           scrub: (t, phase) => this.#drag(t, phase),
+          pin: (r) => this.highlighter.keep(r),
           ask: (name) => { for (const one of this.#sides.values()) one.cards.tell(name); },
         });
         this.#sides.set(policy.name, side);
@@ -242,6 +244,7 @@ export class ReplayView {
     const {policies, last} = this.model;
     const hidden = (policy) => !this.#open && this.#seen < policy.end;
     const compare = policies.every((policy) => !hidden(policy));
+    if (!this.#open) this.guess.watch(policies.filter((policy) => !hidden(policy)), policies.filter(hidden));
     if (compare && !this.#open) {
       this.guess.settle(); // comes back here with the guess settled
       return;
