@@ -10,7 +10,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from app.build.errors import BuildError, BuilderFault
+from app.build.errors import BuilderFault, BuildError
 
 OLDEST = 18
 """The oldest major version of Node.js that the runtime supports."""

@@ -1,4 +1,4 @@
-"""The folder `python-…`: the standard library, what a start needs, and the rest for later imports."""
+"""The folders `python-…` (the standard library, what a start needs, the rest for later imports) and `lab-…` (ours)."""
 
 from __future__ import annotations
 
@@ -26,18 +26,22 @@ KEPT = ("panel/theme/css/", "panel/_templates/", "bokeh/core/_templates/")
 """In the start whether a trace saw them read or not: Panel asks whether they exist long before it reads them."""
 
 
-def python_folder(runtime: Runtime, store: Store, config: Mapping[str, Any]) -> Folder:
-    """Compiles, starts the app once to see what it needs, and packs."""
+def python_folders(runtime: Runtime, store: Store, config: Mapping[str, Any]) -> tuple[Folder, Folder]:
+    """Compiles, starts the app once to see what it needs, and packs.
+
+    Returns the folder of the standard library and the packages, and the folder of what is ours. They are apart because
+    ours changes often: a browser that has the packages keeps them.
+    """
     stdlib = stdlib_zip(runtime, store)
     compiled = compiled_files(candidates(store), runtime, store)
-    needed = trace_start(compiled, stdlib, config, runtime)
-    start = {name: code for name, code in compiled.items() if name in needed.files or always(name)}
-    rest = {name: code for name, code in compiled.items() if name not in start}
+    needed = trace_start(compiled, stdlib, config, runtime, store)
+    ours = {name: code for name, code in compiled.items() if name.split("/")[0] in OUR_PACKAGES}
+    start = {name: code for name, code in compiled.items() if name not in ours and (name in needed or always(name))}
+    rest = {name: code for name, code in compiled.items() if name not in ours and name not in start}
     start[REST_INDEX] = "\n".join(sorted(filter(None, map(module_name, rest)))).encode()
-    say(f"a start needs {len(start)} of {len(compiled)} files")
-    return Folder(
-        "python", {"stdlib.zip": stdlib, "start.zip": zip_bytes(start), "rest.zip": zip_bytes(rest)}
-    )
+    say(f"a start needs {len(ours)} files of ours and {len(start)} of {len(start) + len(rest)} of the packages")
+    packages = {"stdlib.zip": stdlib, "start.zip": zip_bytes(start), "rest.zip": zip_bytes(rest)}
+    return Folder("python", packages), Folder("lab", {"app.zip": zip_bytes(ours)})
 
 
 def compiled_files(found: Candidates, runtime: Runtime, store: Store) -> dict[str, bytes]:
@@ -63,5 +67,5 @@ def module_name(path: str) -> str:
 
 
 def always(name: str) -> bool:
-    """True for what is in the start whether a trace met it or not: our own files, packages' versions, and KEPT."""
-    return name.split("/")[0] in OUR_PACKAGES or name.endswith(VERSIONS) or name.startswith(KEPT)
+    """True for what is in the start whether a trace met it or not: packages' versions, and KEPT."""
+    return name.endswith(VERSIONS) or name.startswith(KEPT)

@@ -15,13 +15,16 @@ from app.build.node import Runtime
 from app.build.out import NAME, SITE_FILE
 from app.build.page import SERVICE_WORKER, make_page
 from app.build.paths import SITE_SOURCES
-from app.build.python_folder import python_folder
+from app.build.python_folder import python_folders
 from app.build.say import say
 from app.build.service_worker import service_worker
 from app.build.store import Store, sha256_hex
 from app.serve.headers import hosting_file
 
 HOSTING_FILE = "_headers"
+
+COUNTED = (runtime_folder.WASM, "/stdlib.zip", "/start.zip", "/app.zip")
+"""Endings of the files whose bytes the page counts while Python starts (worker.js fetches them by these names)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +46,12 @@ def make_site(store: Store, quality: int, frame_ancestors: Sequence[str] = ()) -
             "folders": {"vendor": vendor_files.name, "runtime": runtime_files.name},
             "scripts": [vendor_files.name + name for name in vendor.SCRIPTS],
         }
-        python_files = python_folder(runtime, store, config)
-    config["folders"]["python"] = python_files.name
-    config["start"] = _start_sizes(runtime_files, python_files)
+        python_files, lab_files = python_folders(runtime, store, config)
+    config["folders"] |= {"python": python_files.name, "lab": lab_files.name}
+    config["start"] = _start_sizes(runtime_files, python_files, lab_files)
     say("making the page")
     files = make_page(config)
-    for folder in (vendor_files, runtime_files, python_files):
+    for folder in (vendor_files, runtime_files, python_files, lab_files):
         files |= folder.paths()
     version = content_hash(files)
     files[SERVICE_WORKER] = service_worker((SITE_SOURCES / SERVICE_WORKER).read_text(encoding="utf-8"), version, files)
@@ -58,10 +61,10 @@ def make_site(store: Store, quality: int, frame_ancestors: Sequence[str] = ()) -
     return Site(version, files, compressed)
 
 
-def _start_sizes(runtime: Folder, python: Folder) -> dict[str, int]:
-    """Path → bytes of what a start of Python loads: decoded, as that is what a reader of a stream counts."""
-    paths = {**runtime.paths(), **python.paths()}
-    return {path: len(content) for path, content in sorted(paths.items()) if not path.endswith("/rest.zip")}
+def _start_sizes(*folders: Folder) -> dict[str, int]:
+    """Path → bytes of the big files of a start, as decoded: that is what a reader of a stream counts."""
+    sizes = {path: len(content) for folder in folders for path, content in folder.paths().items()}
+    return {path: size for path, size in sorted(sizes.items()) if path.endswith(COUNTED)}
 
 
 def _site_file(

@@ -33,11 +33,8 @@ await run(async () => {
   bootstrap.load(pyodide.toPy(config), () => {
     throw new Error("nothing is fetched in a trace");
   });
-  const render = JSON.parse(bootstrap.start("{}", () => {}));
+  bootstrap.start("{}", () => {});
   bootstrap.rendered(() => {});
   bootstrap.rehearse();
-  writeFileSync(
-    `${job}/needed.json`,
-    JSON.stringify({ root, render, ...JSON.parse(pyodide.runPython(REPORT)) }),
-  );
+  writeFileSync(`${job}/needed.json`, JSON.stringify({ root, ...JSON.parse(pyodide.runPython(REPORT)) }));
 });

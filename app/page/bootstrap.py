@@ -44,12 +44,11 @@ def prepare(vendor: str) -> None:
 
     `vendor` is the folder of the site, relative to the page and ending in a slash, from which Panel's styles come.
     """
-    import pyodide.ffi
-
     os.environ["PANEL_CDN_ROOT"] = vendor
     # Panel 1.8 asks for a name that newer versions of Pyodide have.
-    if not hasattr(pyodide.ffi, "jsnull"):
-        pyodide.ffi.jsnull = object()
+    ffi: Any = importlib.import_module("pyodide.ffi")
+    if not hasattr(ffi, "jsnull"):
+        ffi.jsnull = object()
     # Panel patches `requests` through this package when it is there, and imports pandas when it is not.
     stub = types.ModuleType("pyodide_http")
     stub.patch_all = lambda: None  # type: ignore[attr-defined]
@@ -92,7 +91,8 @@ def _add(root: Any) -> str:
     from bokeh.model import Model
     from panel.pane import panel as as_panel
 
-    model = root if isinstance(root, Model) else as_panel(root).get_root(_document)
+    shown: Any = root if isinstance(root, Model) else as_panel(root)
+    model = shown if isinstance(shown, Model) else shown.get_root(_document)
     _document.add_root(model)
     added: str = model.id
     return added

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import re
 import signal
 import socket
@@ -62,14 +63,14 @@ def run(args: argparse.Namespace) -> int:
     application = make_application(site, args.prefix, allowed_hosts(args.host, args.allow_host))
     if not args.no_browser:
         open_browser(url)
-    try:
+    with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_serve(application, sockets))
-    except KeyboardInterrupt:
-        pass
     return 0
 
 
-def make_application(site: SiteFolder, prefix: str = "/", hosts: frozenset[str] | None = None) -> tornado.web.Application:
+def make_application(
+    site: SiteFolder, prefix: str = "/", hosts: frozenset[str] | None = None
+) -> tornado.web.Application:
     """The web application: the site below `prefix`, and nothing else."""
     handed = {"site": site, "hosts": hosts}
     below = re.escape(prefix)

@@ -10,7 +10,7 @@ FOREVER = "public, max-age=31536000, immutable"
 ASK_EACH_TIME = "no-cache"
 """For what may change: the page, the service worker, the list of files."""
 
-HASHED_KINDS = ("assets-", "vendor-", "runtime-", "python-")
+HASHED_KINDS = ("assets-", "lab-", "python-", "runtime-", "vendor-")
 
 WORKER_FILES = ("worker.js",)
 """Scripts that run Python, each in a worker of its own."""

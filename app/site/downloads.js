@@ -4,13 +4,13 @@ const WASM = "application/wasm";
 
 export class Downloads {
   /**
-   * @param sizes {path: bytes} of everything that is to be counted
+   * @param sizes {path: bytes, as decoded} of the files that are counted
    * @param base what the paths are relative to
-   * @param onProgress (loaded, total) in bytes, as decoded
+   * @param onProgress (loaded, total) in bytes
    */
   constructor(sizes, base, onProgress) {
     this.sizes = new Map(Object.entries(sizes).map(([path, size]) => [new URL(path, base).href, size]));
-    this.total = 0;
+    this.total = [...this.sizes.values()].reduce((sum, size) => sum + size, 0);
     this.loaded = 0;
     this.onProgress = onProgress;
     this.started = new Map();
@@ -19,23 +19,24 @@ export class Downloads {
     this.failure.catch(() => {});
   }
 
-  /** Begins to fetch the files; resolves when all are on their way. */
-  async start(urls) {
-    for (const url of urls) {
-      const response = this.#fetch(url);
-      response.catch(this.fail);
-      this.started.set(url, response);
-    }
-    await Promise.all(this.started.values());
+  /** Begins to fetch a file that Pyodide will ask for. */
+  begin(url) {
+    const response = this.#fetch(url);
+    response.catch(this.fail);
+    this.started.set(url, response);
   }
 
   /** The whole content of a file. */
   async bytes(url) {
     const response = await this.#fetch(url);
-    return new Uint8Array(await response.arrayBuffer());
+    try {
+      return new Uint8Array(await response.arrayBuffer());
+    } catch {
+      throw incomplete(url);
+    }
   }
 
-  /** Runs `action` while `fetch` hands out what was started; afterwards `fetch` is the browser's again. */
+  /** Runs `action` while `fetch` hands out what was begun; afterwards `fetch` is the browser's again. */
   async serving(action) {
     const original = self.fetch;
     self.fetch = (resource, options) => {
@@ -45,25 +46,26 @@ export class Downloads {
       return begun ?? original.call(self, resource, options);
     };
     try {
-      return await action();
+      return await Promise.race([action(), this.failure]);
     } finally {
       self.fetch = original;
     }
   }
 
   async #fetch(url) {
-    const name = url.split("/").pop();
-    this.total += this.sizes.get(url) ?? 0;
     let response;
     try {
       response = await fetch(url);
     } catch {
-      throw new Error(`The file ${name} could not be fetched: no connection to the lab's server.`);
+      throw new Error(`The file ${nameOf(url)} could not be fetched: there is no connection to the lab's server.`);
     }
-    if (!response.ok) throw new Error(`The file ${name} could not be fetched: the server answered ${response.status}.`);
-    // Reading a copy to count its bytes leaves the browser free to keep what it compiled of the original.
-    this.#count(response.clone().body).catch(() => this.fail(new Error(`The file ${name} arrived incomplete.`)));
+    if (!response.ok) throw new Error(`The file ${nameOf(url)} could not be fetched: the server answered ${response.status}.`);
+    if (this.sizes.has(url)) {
+      // Reading a copy leaves the original as it came, so the browser may keep what it compiles of it.
+      this.#count(response.clone().body).catch(() => this.fail(incomplete(url)));
+    }
     if (url.endsWith(".wasm") && response.headers.get("content-type") !== WASM) {
+      // Some hosts do not know the type, and browsers compile nothing else while it arrives.
       return new Response(response.body, { headers: { "content-type": WASM } });
     }
     return response;
@@ -77,3 +79,6 @@ export class Downloads {
     }
   }
 }
+
+const nameOf = (url) => url.split("/").pop();
+const incomplete = (url) => new Error(`The file ${nameOf(url)} arrived incomplete.`);

@@ -13,13 +13,14 @@ const NOTES = PREFIX + "notes";
 const PAGE = "index.html";
 const AT_ONCE = 4; // files fetched side by side while installing
 
-const address = (path) => new URL(path, ROOT).href;
-const isHashed = (path) => /^(assets|vendor|runtime|python)-[0-9a-f]+\//.test(path);
+/** Where a file is asked for, and kept under. The page is asked for as its folder: some hosts redirect its file name. */
+const address = (path) => new URL(path === PAGE ? "./" : path, ROOT).href;
+const isHashed = (path) => /^(assets|lab|python|runtime|vendor)-[0-9a-f]+\//.test(path);
 
 /** The path of a URL from the site's root; null for what is not ours. The page answers to its folder's name too. */
 function pathOf(url) {
   if (url.origin !== ROOT.origin || !url.pathname.startsWith(ROOT.pathname)) return null;
-  return decodeURI(url.pathname.slice(ROOT.pathname.length)) || PAGE;
+  return url.pathname.slice(ROOT.pathname.length) || PAGE;
 }
 
 // ---- install -------------------------------------------------------------------------------------------------

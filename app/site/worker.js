@@ -3,9 +3,10 @@
 // page → worker: {type: "init", config, base, state}, {type: "rendered"}, {type: "patch", patch},
 //                {type: "call", name, data}
 // worker → page: {type: "progress", stage, label, loaded, total, share}, {type: "render", docs_json, render_items,
-//                root_ids, extra: {slots: {name: root id}}}, {type: "patch", patch, buffers}, {type: "idle"}, {type: "message", name, data},
-//                {type: "error", stage, message, detail}
-// `data` of a call or message is plain data; `base` is the address that the folders in `config` are relative to.
+//                root_ids, extra: {slots: {name: root id}}}, {type: "patch", patch, buffers}, {type: "idle"},
+//                {type: "message", name, data}, {type: "error", stage, message, detail}
+// `base` is the address that the folders in `config` are relative to. An error with stage "running" leaves Python
+// as it was; any other ends the start.
 
 import { Downloads } from "./downloads.js";
 import { unpack } from "./unpack.js";
@@ -15,27 +16,38 @@ const SITE_PACKAGES = "/lib/python3.12/site-packages";
 /** What each stage is called on the page, and the share of a start that is done when it begins. */
 const STAGES = {
   download: ["Fetching Python and the app", 0],
-  python: ["Starting Python", 0.5],
-  packages: ["Loading Panel and Bokeh", 0.65],
-  app: ["Building the app", 0.95],
+  python: ["Starting Python", 0.4],
+  packages: ["Loading Panel and Bokeh", 0.55],
+  app: ["Building the app", 0.9],
 };
 
+/** The smallest WebAssembly module: eight bytes that say what they are. */
+const SMALLEST_MODULE = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
+
 let stage = "download";
-let pyodide = null;
 let bootstrap = null;
 
 function enter(next, loaded = 0, total = 0) {
   stage = next;
   const [label, share] = STAGES[next];
-  const part = total ? (loaded / total) * STAGES.python[1] : 0;
-  self.postMessage({ type: "progress", stage, label, loaded, total, share: share + part });
+  const done = total ? (loaded / total) * STAGES.python[1] : 0;
+  self.postMessage({ type: "progress", stage, label, loaded, total, share: share + done });
 }
 
 /** One sentence for the reader, and the whole story for whoever looks into it. */
 function fail(error) {
-  const text = String(error?.message ?? error);
-  const lines = text.trim().split("\n");
-  self.postMessage({ type: "error", stage: STAGES[stage]?.[0] ?? stage, message: lines.at(-1), detail: text });
+  const detail = String(error?.message ?? error).trim();
+  const last = detail.split("\n").at(-1);
+  const message = error?.name === "PythonError" ? `Python stopped at an error. ${last}` : last;
+  self.postMessage({ type: "error", stage, message, detail });
+}
+
+async function module(url) {
+  try {
+    return await import(url);
+  } catch (error) {
+    throw new Error(`The file ${url.split("/").pop()} could not be loaded: ${error?.message ?? error}`);
+  }
 }
 
 /** A synchronous request: only for modules that are imported late, while Python waits. */
@@ -44,41 +56,44 @@ function readNow(url) {
   request.open("GET", url, false);
   request.responseType = "arraybuffer";
   request.send();
-  if (request.status !== 200) throw new Error(`status ${request.status}`);
+  if (request.status !== 200) throw new Error(`the server answered ${request.status}`);
   return new Uint8Array(request.response);
+}
+
+/** Pyodide only warns when it may not compile, and then waits for ever. */
+function checkWebAssembly() {
+  try {
+    new WebAssembly.Module(SMALLEST_MODULE);
+  } catch (error) {
+    throw new Error(`Python needs WebAssembly, which this browser does not allow here: ${error?.message ?? error}`);
+  }
 }
 
 async function start({ config, base, state }) {
   enter("download");
+  checkWebAssembly();
   const folder = (kind) => new URL(config.folders[kind], base).href;
   const runtime = folder("runtime");
   const python = folder("python");
   const downloads = new Downloads(config.start, base, (loaded, total) => {
-    if (stage === "download") enter("download", loaded, total);
+    if (stage === "download") enter(loaded < total ? "download" : "python", loaded, total);
   });
-  const archive = downloads.bytes(`${python}start.zip`);
-  archive.catch(() => {}); // looked at below; until then a failure is not "unhandled"
-  // Modules cannot be counted as they arrive, so they are fetched as files first and imported from the browser's cache.
-  const [{ loadPyodide }] = await Promise.all([
-    import(`${runtime}pyodide.mjs`),
-    import(`${runtime}pyodide.asm.js`),
-    downloads.start([`${runtime}pyodide.asm.wasm`, `${python}stdlib.zip`, `${runtime}pyodide-lock.json`]),
-  ]);
-  pyodide = await downloads.serving(() =>
-    Promise.race([
-      loadPyodide({
-        indexURL: runtime,
-        stdLibURL: `${python}stdlib.zip`,
-        stdout: (line) => console.log(line),
-        stderr: (line) => console.warn(line),
-      }),
-      downloads.failure,
-    ]),
+  for (const url of [`${runtime}pyodide.asm.wasm`, `${python}stdlib.zip`, `${runtime}pyodide-lock.json`]) downloads.begin(url);
+  const archives = Promise.all([`${python}start.zip`, `${folder("lab")}app.zip`].map((url) => downloads.bytes(url)));
+  archives.catch(downloads.fail);
+  // The engine is a script that Pyodide would import itself, but only after it has started.
+  const [{ loadPyodide }] = await Promise.all([module(`${runtime}pyodide.mjs`), module(`${runtime}pyodide.asm.js`)]);
+  const pyodide = await downloads.serving(() =>
+    loadPyodide({
+      indexURL: runtime,
+      stdLibURL: `${python}stdlib.zip`,
+      stdout: (line) => console.log(line),
+      stderr: (line) => console.warn(line),
+    }),
   );
-  const content = await archive;
-  enter("python");
-  unpack(pyodide.FS, content, SITE_PACKAGES);
+  const contents = await archives;
   enter("packages");
+  for (const content of contents) unpack(pyodide.FS, content, SITE_PACKAGES);
   bootstrap = pyodide.pyimport("app.page.bootstrap");
   bootstrap.load(pyodide.toPy(config), (file) => readNow(python + file));
   enter("app");
@@ -87,7 +102,7 @@ async function start({ config, base, state }) {
   stage = "running";
 }
 
-/** What Python did to the document; buffers are handed over, not copied. */
+/** What Python did to the document; its buffers are handed over, not copied. */
 function dispatch(patch, buffers) {
   self.postMessage({ type: "patch", patch, buffers }, [...new Set(buffers.values())]);
 }
@@ -105,6 +120,7 @@ const take = {
   call: ({ name, data }) => bootstrap.call(name, JSON.stringify(data ?? null)),
 };
 
+self.addEventListener("unhandledrejection", ({ reason }) => fail(reason));
 self.addEventListener("message", async ({ data }) => {
   try {
     await take[data.type]?.(data);
