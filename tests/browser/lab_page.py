@@ -1,0 +1,83 @@
+"""What the tests do with the lab's page, in the words of a user."""
+
+import json
+from contextlib import contextmanager
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from lab.cli import main
+
+READY = "html[data-python=ready]"
+START = 90_000  # ms; a cold start on a slow machine
+
+
+class LabPage:
+    """A page of the lab, with everything that went wrong in it."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.troubles: list[str] = []
+        page.on("console", lambda m: self.troubles.append(m.text) if m.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: self.troubles.append(str(error)))
+
+    def open(self, url: str, ready: bool = True) -> "LabPage":
+        self.page.goto(url)
+        self.page.wait_for_selector(".side")
+        if ready:
+            self.wait_ready()
+        return self
+
+    def wait_ready(self) -> None:
+        self.page.wait_for_selector("html[data-python=ready], html[data-python=failed]", timeout=START)
+        assert self.page.get_attribute("html", "data-python") == "ready", self.page.inner_text("#status-text")
+
+    def reveal(self) -> None:
+        """Show the results without having played, as somebody who skips the guess does."""
+        skip = self.page.get_by_role("button", name="Skip")
+        if skip.count() and skip.first.is_visible():
+            skip.first.click()
+
+    def metrics(self, policy: str) -> dict[str, float]:
+        """The exact figures that the cards of one side show."""
+        cards = self.page.locator(f".side[data-policy={policy}] [data-metric]").all()
+        return {c.get_attribute("data-metric") or "": float(c.get_attribute("data-value") or "nan") for c in cards}
+
+    def side(self, policy: str) -> Any:
+        return self.page.locator(f".side[data-policy={policy}]")
+
+    def seek(self, iteration: int) -> None:
+        self.page.locator("#experiment input[type=range]").first.fill(str(iteration))
+
+    def field(self, label: str) -> Any:
+        """A number field of the controls, by its label."""
+        return self.page.locator("#slot-controls").get_by_label(label)
+
+    def set(self, label: str, value: str) -> None:
+        field = self.field(label)
+        field.fill(value)
+        field.press("Enter")
+        field.press("Tab")
+
+    def wait_metric(self, policy: str, metric: str, value: float) -> None:
+        self.page.wait_for_selector(
+            f'.side[data-policy={policy}] [data-metric={metric}][data-value="{value}"]', timeout=20_000
+        )
+
+
+@contextmanager
+def opened(browser: Browser, **options: Any) -> Any:
+    """A page in a profile of its own."""
+    context: BrowserContext = browser.new_context(**options)
+    try:
+        yield LabPage(context.new_page())
+    finally:
+        context.close()
+
+
+def command_line(capsys: Any, *arguments: str) -> dict[str, Any]:
+    """What `serving-lab replay traces/course.json --json` prints with `arguments`."""
+    capsys.readouterr()
+    assert main(["replay", "traces/course.json", "--json", *arguments]) == 0
+    printed: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return printed
