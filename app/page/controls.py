@@ -61,7 +61,10 @@ class Controls:
         common: dict[str, Any] = {"stylesheets": [STYLES], "margin": 0, "sizing_mode": "stretch_width"}
         value = getattr(self.defaults, field.name)
         if field.switch:
-            widget = pn.widgets.Checkbox(name=field.label, value=value, css_classes=["tick"], **common)
+            # A group of one: its input stands in a real label, so that a click on the words counts.
+            widget = pn.widgets.CheckBoxGroup(
+                options=[field.label], value=[field.label] if value else [], css_classes=["tick"], **common
+            )
         else:
             widget = pn.widgets.IntInput(
                 name=field.label,
@@ -76,14 +79,18 @@ class Controls:
 
     def values(self) -> dict[str, Any]:
         """What the fields hold now, sensible or not."""
-        return {name: widget.value for name, widget in self.widgets.items()}
+        return {
+            field.name: bool(self.widgets[field.name].value) if field.switch else self.widgets[field.name].value
+            for field in FIELDS
+        }
 
     def set(self, limits: Limits) -> None:
         """Put `limits` into the fields and hand them on once."""
         self._setting = True
         try:
-            for name, widget in self.widgets.items():
-                widget.value = getattr(limits, name)
+            for field in FIELDS:
+                value = getattr(limits, field.name)
+                self.widgets[field.name].value = ([field.label] if value else []) if field.switch else value
         finally:
             self._setting = False
         self._changed()

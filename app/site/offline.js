@@ -9,6 +9,9 @@ export async function setUpOffline(offer) {
   } catch {
     return; // not a secure context, or the browser forbids it: the lab works, but only while its server does
   }
+  navigator.serviceWorker.ready.then(() => {
+    document.documentElement.dataset.offline = "ready"; // from now on a visit needs no server
+  });
   let asked = false;
   navigator.serviceWorker.addEventListener("controllerchange", () => {
     if (asked) location.reload(); // only in the tab in which somebody agreed
