@@ -77,6 +77,7 @@ export class Cards {
       const figure = policy.metrics[metric.name] ?? 0;
       setAttr(node, "data-value", figure);
       setText(value, metric.share ? `${percent(figure)} %` : whole(figure));
+      setAttr(node, "aria-description", veiled ? null : rule(metric.name, policy));
       setAttr(value, "aria-hidden", veiled ? "true" : null);
       setText(veil, veiled ? "hidden until you have seen the run to its end" : "");
       const difference = base && compare ? differ(metric, figure, base.metrics[metric.name] ?? 0) : {text: "", kind: ""};
@@ -92,7 +93,7 @@ export class Cards {
     if (!this.policy) return;
     const names = name ? [name] : REASONS;
     setText(this.rule, this.veiled
-      ? "The results appear when you have seen this run to its end, or choose “Show results”."
+      ? "The results appear when you have seen this run to its end, or skip the guess."
       : [...new Set(names.map((one) => rule(one, this.policy)))].join(" "));
     for (const {metric, node} of this.cards) node.classList.toggle("asked", metric.name === name);
   }

@@ -1,6 +1,6 @@
 // A request as a small coloured tile with its letter: in the queue, the list of requests, the sentences, the tables.
 
-import {capital, clip, h, setAttr, setText} from "./replay-dom.js";
+import {clip, h, setAttr, setText} from "./replay-dom.js";
 
 const LONGEST = 12;
 
@@ -24,7 +24,7 @@ export function dress(node, request) {
 /** Fill `parent` with sentences: strings and the chips of requests, then a note. `unseen` is only read aloud: it is drawn elsewhere. */
 export function fillWords(parent, parts, note = "", unseen = []) {
   const nodes = parts.map((part) => (typeof part === "string" ? part : chip(part)));
-  if (note) nodes.push(h("em", {text: ` ${capital(note)}.`}));
+  if (note) nodes.push(h("em", {text: ` ${note}.`}));
   if (unseen.length) nodes.push(h("span", {class: "sr", text: plain(unseen)}));
   parent.replaceChildren(...nodes);
 }

@@ -83,7 +83,9 @@ export class Highlight {
   #over(event) {
     if (event.pointerType === "touch" || event.buttons) return;
     const target = event.target.closest("[data-r]");
-    this.#rest(target ? this.#of(target) : null);
+    // A chart says itself what is under the pointer (ReplayView.highlight), so no late word of ours may undo it.
+    if (!target && event.target.closest(".chart-slot")) this.set(null);
+    else this.#rest(target ? this.#of(target) : null);
   }
 
   #rest(request) {

@@ -2,7 +2,7 @@
 
 import {Cards} from "./replay-cards.js";
 import {chip, fillWords, plain} from "./replay-chip.js";
-import {capital, h, setAttr, setText} from "./replay-dom.js";
+import {h, setAttr, setText} from "./replay-dom.js";
 import {AXIS, CHART, scaleOf} from "./replay-geometry.js";
 import {PageGrid} from "./replay-pages.js";
 import {Queue} from "./replay-queue.js";
@@ -21,7 +21,7 @@ export class Side {
     this.stones = h("div", {class: "milestones", role: "group"});
     this.cards = new Cards(name, on.ask);
     this.strip = h("dl", {class: "strip"});
-    this.words = h("div", {class: "words", tabindex: -1});
+    this.words = h("div", {class: "words"});
     this.queue = new Queue();
     this.timeline = new Timeline(scope);
     this.standin = new StandIn();
@@ -39,7 +39,7 @@ export class Side {
     this.rejected = h("ul", {class: "rejected", "aria-label": "Rejected requests"});
     this.node = h("section", {class: "side", dataset: {policy: name}},
       h("header", {}, h("div", {class: "name"}, this.title, this.subtitle), this.stones),
-      this.cards.node, this.strip, this.words, this.queue.node, this.time, this.pool.node, this.panel.node, this.rejected);
+      this.cards.node, this.strip, this.time, this.words, this.queue.node, this.pool.node, this.panel.node, this.rejected);
     this.span = 1;
     this.chart.style.height = `${CHART.height}px`;
     this.#scrubbing();
@@ -73,7 +73,7 @@ export class Side {
     if (key === this.stoneKey) return;
     this.stoneKey = key;
     this.stones.replaceChildren(...this.policy.milestones.map(({iteration, label, note}) => h("button", {
-      type: "button", class: "stone", title: note, dataset: {iteration}, "aria-label": `Go to iteration ${iteration}: ${label}, ${note}`,
+      type: "button", class: "stone", title: note, dataset: {iteration}, "aria-label": `Go to iteration ${iteration}: ${label}. ${note}`,
       on: {click: () => this.on.jump(iteration)},
     }, h("b", {text: iteration}), h("span", {text: label}))));
   }
@@ -92,7 +92,7 @@ export class Side {
     const {policy} = this;
     const parts = iterationWords(policy, t);
     const stone = policy.milestones.find(({iteration}) => iteration === t);
-    const text = plain([...parts, ...(stone ? [` ${capital(stone.note)}.`] : []), ...waitWords(policy, t)]);
+    const text = plain([...parts, ...(stone ? [` ${stone.note}.`] : []), ...waitWords(policy, t)]);
     const key = text + parts.map((part) => part.index ?? "").join(); // the same letters may stand for another request
     if (key !== this.told) {
       this.told = key;

@@ -29,7 +29,9 @@ export class Transport {
       on: {input: () => on.scrub(Number(this.input.value))}});
     this.done = h("span", {class: "done"});
     this.knob = h("span", {class: "knob"});
-    this.marks = s("svg", {class: "events", "aria-hidden": "true"});
+    this.events = s("path", {class: "event"});
+    this.stones = s("path", {class: "stone"});
+    this.marks = s("svg", {class: "events", "aria-hidden": "true", preserveAspectRatio: "none"}, this.events, this.stones);
     this.track = h("div", {class: "scrub"}, h("span", {class: "track"}, this.done), h("span", {class: "rail"}, this.marks, this.knob), this.input);
     this.now = h("b");
     this.of = h("span");
@@ -47,14 +49,10 @@ export class Transport {
     this.last = model.last;
     setAttr(this.input, "max", model.last);
     setText(this.of, ` / ${model.last}`);
-    const at = (t) => `${model.last > 1 ? ((t - 1) / (model.last - 1)) * 100 : 0}%`;
     const stones = new Set(model.policies.flatMap((policy) => policy.milestones.map(({iteration}) => iteration)));
-    const key = `${model.last}|${model.events.join()}|${[...stones].join()}`;
-    if (key === this.key) return;
-    this.key = key;
-    // A mark a pixel is enough, however many events there are.
-    const events = model.events.length > 600 ? [] : model.events;
-    this.marks.replaceChildren(...events.map((t) => s("line", {class: stones.has(t) ? "stone" : "", x1: at(t), x2: at(t), y1: 0, y2: stones.has(t) ? 8 : 5})));
+    setAttr(this.marks, "viewBox", `1 0 ${Math.max(1, model.last - 1)} 8`);
+    setAttr(this.events, "d", model.events.map((t) => `M${t} 0V5`).join(""));
+    setAttr(this.stones, "d", [...stones].map((t) => `M${t} 0V8`).join(""));
   }
 
   /** Move the knob to a position between iterations. */

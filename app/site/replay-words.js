@@ -90,13 +90,14 @@ function busyWords(policy, row) {
   if (row.arrived.length) say(who(policy, row.arrived), " arrived.");
   if (row.admitted.length) admitted(policy, row, say);
   for (const id of are("prefill").filter((one) => !row.admitted.includes(one)).slice(0, 2)) {
-    say(who(policy, [id]), ` prefilled ${own(row.tokens, id)} more tokens${row.emitted.includes(id) ? " and emitted a token" : ""}.`);
+    say(who(policy, [id]), ` prefilled ${count(own(row.tokens, id), "more token")}${row.emitted.includes(id) ? " and emitted a token" : `, ${own(row.kv, id)} of ${prefillOf(policy, id, row.iteration)}`}.`);
   }
   const decoding = are("decode");
   if (decoding.length) say(who(policy, decoding), ` decoded one token${decoding.length > 1 ? " each" : ""}.`);
   const stalled = are("stalled");
   if (stalled.length) say(who(policy, stalled), ` ${stalled.length > 1 ? "are" : "is"} stalled: no token in this iteration.`);
   if (row.completed.length) completed(policy, row, say);
+  else if (row.released.length) say(`No unfinished member is left, so the batch drains: ${drained(row)}.`);
   const held = [...states].filter(([id, state]) => state === "held" && !row.completed.includes(id)).map(([id]) => id);
   const kept = held.filter((id) => !row.released.includes(id));
   if (kept.length) {
@@ -138,13 +139,23 @@ function admitted(policy, row, say) {
   say(who(policy, ids), took, ".");
 }
 
+function pagesOf(row, ids) {
+  return ids.reduce((sum, id) => sum + (own(row.pages, id)?.length ?? 0), 0);
+}
+
+function drained(row) {
+  const n = row.released.length;
+  const seats = n === 1 ? "its seat" : n === 2 ? "both seats" : `all ${n} seats`;
+  return `${seats} and ${count(pagesOf(row, row.released), "page")} are released`;
+}
+
 function completed(policy, row, say) {
   const ids = row.completed;
   const released = new Set(row.released);
-  const pages = (list) => list.reduce((sum, id) => sum + (own(row.pages, id)?.length ?? 0), 0);
+  const pages = (list) => pagesOf(row, list);
   const drains = row.released.some((id) => !ids.includes(id)) || (row.released.length > 1 && row.released.length > ids.length);
   if (drains) {
-    say(who(policy, ids), ` finished, the last of the batch: all ${row.released.length} seats and ${count(pages(row.released), "page")} are released.`);
+    say(who(policy, ids), ` finished, the last of the batch: ${drained(row)}.`);
     return;
   }
   const left = ids.filter((id) => released.has(id));

@@ -115,8 +115,7 @@ export class ReplayView {
 
   /** Light a request by id, as a pointer does; null: what is pinned, if anything, is lit again. */
   highlight(id) {
-    const request = id === null ? null : this.model?.byId.get(id) ?? null;
-    if (this.highlighter.request !== request) this.highlighter.set(request);
+    this.highlighter.set(id === null ? null : this.model?.byId.get(id) ?? null);
   }
 
   play() {

@@ -155,7 +155,7 @@ def test_idle_and_done_are_said(open_page: Open) -> None:
     page.evaluate("view.seek(116)")
     expect(part(page, "continuous", ".words")).to_have_text("Done: all 9 requests finished by iteration 88.")
     expect(part(page, "static", ".words")).to_contain_text(
-        "h finished, the last of the batch: all 2 seats and 12 pages are released."
+        "h finished, the last of the batch: both seats and 12 pages are released."
     )
 
 
@@ -430,6 +430,30 @@ def test_a_click_pins_and_escape_lets_go(open_page: Open) -> None:
     scrubber(page).focus()
     page.keyboard.press("Escape")
     assert page.evaluate("document.querySelector('#replay').dataset.lit === undefined")
+
+
+def test_a_press_on_a_bar_pins_its_request_and_a_press_beside_it_lets_go(open_page: Open) -> None:
+    page = open_page()
+    box = part(page, "continuous", '.stay[data-r="5"] .decode').bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.move(5, 5)
+    page.wait_for_timeout(150)
+    assert page.evaluate("document.querySelector('#replay').dataset.lit") == "f"
+    assert 25 < at(page) < 78
+    timeline = part(page, "continuous", ".timeline").bounding_box()
+    page.mouse.click(timeline["x"] + timeline["width"] - 20, timeline["y"] + 8)
+    page.mouse.move(5, 5)
+    page.wait_for_timeout(150)
+    assert page.evaluate("document.querySelector('#replay').dataset.lit === undefined")
+
+
+def test_entering_a_chart_does_not_undo_what_the_chart_lights(open_page: Open) -> None:
+    page = open_page()
+    page.evaluate("document.querySelectorAll('.chart-standin').forEach((node) => node.remove())")
+    part(page, "static", ".chart-slot").hover()
+    page.evaluate("view.highlight('g')")
+    page.wait_for_timeout(150)
+    assert page.evaluate("document.querySelector('#replay').dataset.lit") == "g"
 
 
 def test_focus_lights_a_request(open_page: Open) -> None:
