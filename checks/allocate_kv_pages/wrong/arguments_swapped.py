@@ -1,0 +1,4 @@
+def allocate_kv_pages(page_size, tokens=16):
+    pages = -(-tokens // page_size)
+    capacity = pages * page_size
+    return {"pages": pages, "capacity": capacity, "wastedSlots": capacity - tokens}

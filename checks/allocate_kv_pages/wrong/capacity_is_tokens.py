@@ -1,0 +1,4 @@
+def allocate_kv_pages(tokens, page_size=16):
+    pages = -(-tokens // page_size)
+    capacity = tokens
+    return {"pages": pages, "capacity": capacity, "wastedSlots": capacity - tokens}
