@@ -179,8 +179,10 @@ def one_iteration(t, coming, waiting, residents, free, limits, policy):
                 head.table = [free.pop(0) for _ in range(wanted)]
                 head.to_prefill = size
                 prefill(head)
+    # OPEN: when a static batch has just been filled, the gate that ended its filling (seats or pages) could be
+    # the reason as well. Here the batch counts as resident from then on. It changes the record, no decision.
     if policy == "static" and residents and not preempted:
-        gate = "batch"  # also for the rest of the queue when a batch has just been filled
+        gate = "batch"
     if not waiting:
         gate = None
 
