@@ -15,6 +15,9 @@ from app.build.say import say
 from app.build.site import make_site
 from app.build.store import Store
 
+INTERRUPTED = 130
+"""What a shell reports for a command that Ctrl-C ended before it had done its work."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options of `serving-lab build`."""
@@ -39,6 +42,8 @@ def run(args: argparse.Namespace) -> int:
     except BuildError as problem:
         print(f"serving-lab build: {problem}", file=sys.stderr)
         return problem.status
+    except KeyboardInterrupt:
+        return INTERRUPTED
     sent = sum(len(site.compressed.get(f"{path}.br", content)) for path, content in site.files.items())
     say(f"{out} holds version {site.version}: {len(site.files)} files, {sent / 1e6:.1f} MB as sent")
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import shutil
 import subprocess
@@ -39,8 +40,11 @@ def obtain(download: Download, store: Store, extra: Sequence[Source] = ()) -> by
     kept = store.get("downloads", download.sha256)
     if kept is not None and sha256_hex(kept) == download.sha256:
         return kept
-    places = [*extra, *download.sources]
+    # A file that is named as such can only be what its ending says.
+    places = [p for p in extra if p.kind != "file" or p.location.endswith(Path(download.file).suffix)]
+    places += download.sources
     for place in places:
+        say(f"{download.name} {download.version}: trying {place}")
         try:
             content = _from(place, download.file)
             found = sha256_hex(content)
@@ -49,7 +53,7 @@ def obtain(download: Download, store: Store, extra: Sequence[Source] = ()) -> by
         except SourceError as problem:
             say(f"{download.name} {download.version}: {place} failed: {problem}")
             continue
-        say(f"{download.name} {download.version}: from {place}, SHA-256 as pinned")
+        say(f"{download.name} {download.version}: fetched, SHA-256 as pinned")
         store.put("downloads", download.sha256, content)
         return content
     raise BuildError(
@@ -111,7 +115,8 @@ def _with_npm(package: str, file: str) -> bytes:
     if npm is None:
         raise SourceError("npm is not installed (it comes with Node.js)")
     with tempfile.TemporaryDirectory() as folder:
-        _tool([npm, "pack", package, "--silent", "--fetch-retries=0", "--pack-destination", folder], folder)
+        limits = ["--fetch-retries=1", f"--fetch-timeout={TOOL_SECONDS * 1000}"]
+        _tool([npm, "pack", package, "--silent", *limits, "--pack-destination", folder], folder)
         return _from_path(Path(folder) / file)
 
 
@@ -119,7 +124,7 @@ def _with_pip(package: str, member: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         _tool(
             [
-                *(sys.executable, "-m", "pip", "download", package, "--no-deps", "--dest", folder),
+                *(*_pip(), "download", package, "--no-deps", "--dest", folder),
                 *("--no-input", "--quiet", "--disable-pip-version-check", "--no-cache-dir"),
                 *("--retries", "1", "--timeout", str(CONNECT_SECONDS)),
                 *("--only-binary", ":all:", "--python-version", "3.12"),
@@ -134,6 +139,18 @@ def _with_pip(package: str, member: str) -> bytes:
                 return wheel.read(member)
         except (KeyError, zipfile.BadZipFile) as problem:
             raise SourceError(str(problem)) from None
+
+
+def _pip() -> list[str]:
+    """How to call pip: an environment made by uv has none of its own."""
+    if importlib.util.find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip"]
+    for name in ("pip3", "pip"):
+        if found := shutil.which(name):
+            return [found]
+    if uv := shutil.which("uv"):
+        return [uv, "tool", "run", "pip"]
+    raise SourceError("pip is not installed")
 
 
 def _tool(command: list[str], folder: str) -> None:

@@ -20,6 +20,9 @@ SITE_FILE = "site.json"
 
 NAME = "serving-lab"
 
+SWAPS = 10
+"""How often a swap is tried when other builds keep putting theirs in the same place."""
+
 
 def site_document(folder: Path) -> dict | None:
     """The content of a folder's site.json; None when the folder is not a site of ours."""
@@ -65,13 +68,17 @@ def _readable(folder: Path) -> None:
 
 
 def _swap(made: Path, out: Path) -> None:
-    if not out.exists():
-        with contextlib.suppress(OSError):  # another build was quicker: swap with what it left
-            made.rename(out)
-            return
+    """Puts `made` in the place of `out`. Another build may do the same at this moment; the last one stays."""
     aside = Path(tempfile.mkdtemp(prefix=f".{out.name}.old-", dir=out.parent))
     try:
-        out.rename(aside / "site")
-        made.rename(out)
+        for turn in range(SWAPS):
+            with contextlib.suppress(FileNotFoundError):
+                out.rename(aside / f"{turn}")
+            try:
+                made.rename(out)
+                return
+            except OSError:
+                if turn == SWAPS - 1:
+                    raise
     finally:
         shutil.rmtree(aside, ignore_errors=True)

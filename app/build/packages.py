@@ -27,7 +27,7 @@ OUR_PACKAGES = ("lab", "app", "traces", "checks")
 NEVER = (
     # What only developers or a server of Panel's need.
     *("panel/dist/", "panel/command/", "panel/package-lock.json", "panel/tsconfig.json", "panel/eslint.config.js"),
-    *("bokeh/server/static/", "bokeh/command/", "bokeh/sampledata/", "bokeh/server/views/"),
+    *("bokeh/server/static/", "bokeh/server/views/", "bokeh/command/", "bokeh/sampledata/", "bokeh/sphinxext/"),
     *("numpy/f2py/", "numpy/distutils/", "numpy/_core/include/", "numpy/_core/lib/", "numpy/_pyinstaller/"),
     *("numpy/random/lib/", "numpy/random/_examples/", "numpy/core/", "numpy/doc/"),
     # Ours: what makes and serves the site, what only a command line uses, what learners are not to read.

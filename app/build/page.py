@@ -18,6 +18,7 @@ from typing import Any
 from app.build.errors import BuilderFault
 from app.build.folders import Folder
 from app.build.paths import ROOT, SITE_SOURCES
+from app.serve.headers import meta_policy
 
 NOT_ASSETS = (".html", ".py", ".pyc")
 """Endings in app/site of what the page's folder does not hold: templates, and what makes app/site a package."""
@@ -34,7 +35,7 @@ def make_page(spec: Mapping[str, Any]) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory(prefix="serving-lab-page-") as folder:
         out = Path(folder)
         done = subprocess.run(
-            [sys.executable, "-m", "app.build.page", json.dumps(spec), str(out)],
+            [sys.executable, "-P", "-m", "app.build.page", json.dumps(spec), str(out)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -81,6 +82,7 @@ def render(spec: Mapping[str, Any]) -> dict[str, bytes]:
         **page_context(),
         folders=config["folders"],
         version=config["version"],
+        policy=meta_policy(),
         config=script_safe(json.dumps(config, sort_keys=True)),
     )
     return {"index.html": text.encode(), **folder.paths()}

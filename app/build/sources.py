@@ -67,14 +67,14 @@ def wheels() -> list[Download]:
 
 
 def extra_sources() -> tuple[Source, ...]:
-    """The places that the user named in SERVING_LAB_WHEEL_SOURCES, separated by white space or `os.pathsep`.
+    """The places that the user named in SERVING_LAB_WHEEL_SOURCES, separated by white space.
 
-    A URL holds a colon itself, so only the pieces that are not URLs are split at one.
+    A URL of a folder ends in a slash. A single path may have spaces in it.
     """
-    found = []
-    for word in os.environ.get(EXTRA_SOURCES, "").split():
-        for piece in [word] if "://" in word else word.split(os.pathsep):
-            if piece:
-                is_folder = piece.endswith("/") or ("://" not in piece and Path(piece).expanduser().is_dir())
-                found.append(Source("folder" if is_folder else "file", piece))
-    return tuple(found)
+    named = os.environ.get(EXTRA_SOURCES, "").strip()
+    places = [named] if named and Path(named).expanduser().exists() else named.split()
+    return tuple(Source("folder" if _is_folder(place) else "file", place) for place in places)
+
+
+def _is_folder(place: str) -> bool:
+    return place.endswith("/") or ("://" not in place and Path(place).expanduser().is_dir())

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import io
 import sys
-import zipfile
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
@@ -37,17 +35,23 @@ class RestFinder:
         if self._fetched or name not in self._names:
             return None
         try:
-            content = bytes(self._read(ARCHIVE))
+            _unpack(bytes(self._read(ARCHIVE)))
         except Exception as problem:
             raise ImportError(
                 f"{name} is one of the modules that are fetched when they are first needed, and that failed: {problem}",
                 name=name,
             ) from problem
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            archive.extractall(SITE_PACKAGES)
         self._fetched = True
         importlib.invalidate_caches()
         return PathFinder.find_spec(name, path, target)
+
+
+def _unpack(content: bytes) -> None:
+    import io
+    import zipfile
+
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        archive.extractall(SITE_PACKAGES)
 
 
 def install(read: Callable[[str], Any]) -> None:

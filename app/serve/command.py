@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import logging
 import re
 import signal
 import socket
@@ -21,6 +22,9 @@ from app.serve.handler import FileHandler
 from app.serve.ports import DEFAULT, PortError, listen
 from app.serve.ready import ready_site
 from app.serve.site_folder import SiteFolder, open_site
+
+INTERRUPTED = 130
+"""What a shell reports for a command that Ctrl-C ended before it had done its work."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -45,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serves until it is stopped; returns the exit status (0 stopped, 2 cannot be done as asked, 3 a fault of ours)."""
+    logging.getLogger("tornado").setLevel(logging.CRITICAL)  # what a browser does wrong, it is told itself
     try:
         site = _site(Path(args.dir) if args.dir else None)
         sockets, port = listen(args.host, args.port)
@@ -55,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"serving-lab serve: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        return 0
+        return INTERRUPTED
     if args.port is None and port != DEFAULT:
         print(f"Port {DEFAULT} is in use, so this is port {port}.", file=sys.stderr)
     url = f"http://{_shown(args.host)}:{port}{args.prefix}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 from collections.abc import Collection
 
 import tornado.web
 from tornado.httputil import HTTPHeaders
+from tornado.iostream import StreamClosedError
 
 from app.serve.headers import COMMON, headers_for, page_policy
 from app.serve.site_folder import ENCODINGS, Form, SiteFolder
@@ -108,7 +110,12 @@ class FileHandler(tornado.web.RequestHandler):
         return forms[""]
 
     async def _send(self, form: Form) -> None:
-        with form.path.open("rb") as file:
+        try:
+            file = form.path.open("rb")
+        except OSError:  # the site was deleted under us
+            raise tornado.web.HTTPError(404) from None
+        # A browser that goes away in the middle is nothing to report.
+        with file, contextlib.suppress(StreamClosedError):
             while part := file.read(PART):
                 self.write(part)
                 await self.flush()

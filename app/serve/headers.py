@@ -31,6 +31,11 @@ COMMON = {
 
 def page_policy(frame_ancestors: Sequence[str] = ()) -> str:
     """The Content-Security-Policy of pages. `frame_ancestors`: origins that may show the lab in a frame."""
+    return "; ".join([meta_policy(), " ".join(["frame-ancestors 'self'", *frame_ancestors])])
+
+
+def meta_policy() -> str:
+    """The part of the page's policy that also works from inside the page, for hosts that send no headers of ours."""
     return "; ".join(
         [
             "default-src 'none'",
@@ -43,7 +48,6 @@ def page_policy(frame_ancestors: Sequence[str] = ()) -> str:
             "connect-src 'self'",
             "worker-src 'self'",
             "manifest-src 'self'",
-            " ".join(["frame-ancestors 'self'", *frame_ancestors]),
             "base-uri 'none'",
             "form-action 'none'",
             "object-src 'none'",
