@@ -29,6 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ORIGIN",
         help="a site that may show the lab in a frame, such as https://courses.example.org; may be repeated",
     )
+    parser.add_argument(
+        "--no-solutions",
+        action="store_true",
+        help="leave the exercises' reference solutions out, so that learners cannot open them",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -37,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         origins = [origin(text) for text in args.allow_frame]
         check_target(out)
-        site = make_site(Store(cache_folder()), THOROUGH, origins)
+        site = make_site(Store(cache_folder()), THOROUGH, origins, solutions=not args.no_solutions)
         write_site(site, out)
     except BuildError as problem:
         print(f"serving-lab build: {problem}", file=sys.stderr)

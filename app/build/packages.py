@@ -23,6 +23,7 @@ requests. (MarkupSafe and PyYAML do without their C parts.)
 """
 
 OUR_PACKAGES = ("lab", "app", "traces", "checks")
+OUR_NAME = "serving-lab"
 
 NEVER = (
     # What only developers or a server of Panel's need.
@@ -82,6 +83,7 @@ def our_files() -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     for package in OUR_PACKAGES:
         files.update(_package_files(ROOT / package))
+    files.update([_version(OUR_NAME)])  # a result says which lab made it
     return files
 
 
@@ -94,6 +96,11 @@ def wanted(name: str) -> bool:
         and not any(part in NEVER_PARTS for part in parts[:-1])
         and not (parts[0] == "checks" and any(part.startswith(SECRET_PARTS) for part in parts[1:]))
     )
+
+
+def is_ours(name: str) -> bool:
+    """True for a path in site-packages of what is ours and not another package's."""
+    return name.split("/")[0] in OUR_PACKAGES or name.startswith(f"{OUR_NAME.replace('-', '_')}-")
 
 
 def level(name: str) -> int:
@@ -117,9 +124,13 @@ def _versions() -> Iterator[tuple[str, bytes]]:
     """For `importlib.metadata.version`, which Bokeh asks for its own: each package's name and version, no more."""
     distributions = importlib.metadata.packages_distributions()
     for name in sorted({name for package in HOST_PACKAGES for name in distributions.get(package, ())}):
-        version = importlib.metadata.version(name)
-        folder = f"{name.replace('-', '_')}-{version}{VERSIONS}"
-        yield folder, f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode()
+        yield _version(name)
+
+
+def _version(name: str) -> tuple[str, bytes]:
+    version = importlib.metadata.version(name)
+    folder = f"{name.replace('-', '_')}-{version}{VERSIONS}"
+    return folder, f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode()
 
 
 def _package_files(path: Path) -> Iterator[tuple[str, bytes]]:

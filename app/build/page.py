@@ -6,11 +6,13 @@ builder say where styles come from, and gives the same numbers every time.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -68,10 +70,11 @@ def render(spec: Mapping[str, Any]) -> dict[str, bytes]:
     """What `make_page` gives, made in this very process."""
     import jinja2
 
+    from app.page.exercises import exercises_file
     from app.page.prerender import prerender
     from app.page.shell import page_context, script_safe
 
-    folder = Folder("assets", {**assets(), **prerender()})
+    folder = Folder("assets", {**assets(), **prerender(), **exercises_file(solutions=spec["solutions"])})
     config = {**spec, "folders": {**spec["folders"], "assets": folder.name}}
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(SITE_SOURCES),
@@ -88,8 +91,15 @@ def render(spec: Mapping[str, Any]) -> dict[str, bytes]:
     return {"index.html": text.encode(), **folder.paths()}
 
 
+def _number_identifiers() -> None:
+    """Makes the unique names that Bokeh gives documents and elements the same in every build."""
+    numbers = itertools.count(1)
+    uuid.uuid4 = lambda: uuid.UUID(int=next(numbers), version=4)
+
+
 def main(spec: str, out: str) -> None:
     """Writes the files below `out`. `spec` is JSON text."""
+    _number_identifiers()
     for name, content in render(json.loads(spec)).items():
         path = Path(out) / name
         path.parent.mkdir(parents=True, exist_ok=True)

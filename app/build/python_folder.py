@@ -1,4 +1,5 @@
-"""The folders `python-…` (the standard library, what a start needs, the rest for later imports) and `lab-…` (ours)."""
+"""The folders `python-…` (the standard library, what a start needs, the rest for later imports) and `lab-…` (ours:
+all of it for the app and the judge, and what shares an interpreter with a learner's code)."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from app.build.archive import zip_bytes
 from app.build.compiler import Unit, compile_units
 from app.build.folders import Folder
 from app.build.node import Runtime
-from app.build.packages import OUR_PACKAGES, VERSIONS, Candidates, candidates, level
+from app.build.packages import VERSIONS, Candidates, candidates, is_ours, level
 from app.build.say import say
 from app.build.stdlib import stdlib_zip
 from app.build.store import Store
@@ -21,6 +22,14 @@ SITE_PACKAGES = "/lib/python3.12/site-packages/"
 REST_INDEX = "rest_index.txt"
 """In start.zip: the modules that are in rest.zip, one a line (app.page.rest reads it)."""
 
+
+TEXTS = ("checks/",)
+"""Beginnings of paths where Python files are texts for learners, not modules."""
+
+LEARNER = ("lab/__init__.", "lab/grading/__init__.", "lab/grading/child/", "app/__init__.", "app/page/__init__.")
+"""Beginnings of what learner.zip holds, besides the module LEARNER_HOST: no expected value, no check, no solution."""
+
+LEARNER_HOST = "app/page/learner."
 
 KEPT = ("panel/theme/css/", "panel/_templates/", "bokeh/core/_templates/")
 """In the start whether a trace saw them read or not: Panel asks whether they exist long before it reads them."""
@@ -35,20 +44,22 @@ def python_folders(runtime: Runtime, store: Store, config: Mapping[str, Any]) ->
     stdlib = stdlib_zip(runtime, store)
     compiled = compiled_files(candidates(store), runtime, store)
     needed = trace_start(compiled, stdlib, config, runtime, store)
-    ours = {name: code for name, code in compiled.items() if name.split("/")[0] in OUR_PACKAGES}
+    ours = {name: code for name, code in compiled.items() if is_ours(name)}
     start = {name: code for name, code in compiled.items() if name not in ours and (name in needed or always(name))}
     rest = {name: code for name, code in compiled.items() if name not in ours and name not in start}
     start[REST_INDEX] = "\n".join(sorted(filter(None, map(module_name, rest)))).encode()
     say(f"a start needs {len(ours)} files of ours and {len(start)} of {len(start) + len(rest)} of the packages")
     packages = {"stdlib.zip": stdlib, "start.zip": zip_bytes(start), "rest.zip": zip_bytes(rest)}
-    return Folder("python", packages), Folder("lab", {"app.zip": zip_bytes(ours)})
+    learner = {name: code for name, code in ours.items() if name.startswith((*LEARNER, LEARNER_HOST))}
+    return Folder("python", packages), Folder("lab", {"app.zip": zip_bytes(ours), "learner.zip": zip_bytes(learner)})
 
 
 def compiled_files(found: Candidates, runtime: Runtime, store: Store) -> dict[str, bytes]:
     """The candidates with each `.py` replaced by its `.pyc`, by path in site-packages."""
-    sources = [name for name in sorted(found.files) if name.endswith(".py")]
+    sources = [name for name in sorted(found.files) if name.endswith(".py") and not name.startswith(TEXTS)]
+    known = set(sources)
     units = [Unit(SITE_PACKAGES + name, found.files[name], level(name)) for name in sources]
-    files = {name: content for name, content in found.files.items() if not name.endswith(".py")}
+    files = {name: content for name, content in found.files.items() if name not in known}
     for name, code in zip(sources, compile_units(units, runtime, store), strict=True):
         if code is not None:
             files[f"{name}c"] = code

@@ -36,14 +36,18 @@ class Site:
     compressed: dict[str, bytes]
 
 
-def make_site(store: Store, quality: int, frame_ancestors: Sequence[str] = ()) -> Site:
-    """The site, from what is installed and what is fetched. Raises BuildError in plain words when it cannot be."""
+def make_site(store: Store, quality: int, frame_ancestors: Sequence[str] = (), *, solutions: bool = True) -> Site:
+    """The site, from what is installed and what is fetched. Raises BuildError in plain words when it cannot be.
+
+    `solutions`: whether the exercises' reference solutions can be opened on the page.
+    """
     with Runtime(fetch.runtime_files(store)) as runtime:
         vendor_files = vendor.vendor_folder()
         runtime_files = runtime_folder.runtime_folder(runtime.files)
         config: dict[str, Any] = {
             "version": importlib.metadata.version("serving-lab"),
             "folders": {"vendor": vendor_files.name, "runtime": runtime_files.name},
+            "solutions": solutions,
             "scripts": [vendor_files.name + name for name in vendor.SCRIPTS],
         }
         python_files, lab_files = python_folders(runtime, store, config)

@@ -12,8 +12,15 @@ ASK_EACH_TIME = "no-cache"
 
 HASHED_KINDS = ("assets-", "lab-", "python-", "runtime-", "vendor-")
 
-WORKER_FILES = ("worker.js",)
-"""Scripts that run Python, each in a worker of its own."""
+# 'wasm-unsafe-eval' lets WebAssembly be compiled, which Python is.
+WORKERS = {
+    # 'unsafe-eval' is for panel.io.pyodide, which makes a JavaScript function from text with pyodide.code.run_js.
+    "worker.js": ("script-src 'self' 'unsafe-eval' 'wasm-unsafe-eval'", "connect-src 'self'"),
+    "judge.js": ("script-src 'self' 'wasm-unsafe-eval'", "connect-src 'self'"),
+    # Learners' code: what it starts from is handed in by the page, so that it never needs a connection.
+    "learner.js": ("script-src 'self' 'wasm-unsafe-eval'", "connect-src 'none'"),
+}
+"""Scripts that run Python, each in a worker of its own, and what each may do."""
 
 COMMON = {
     # A file is what its type says, never what it looks like.
@@ -55,18 +62,10 @@ def meta_policy() -> str:
     )
 
 
-def worker_policy() -> str:
-    """The Content-Security-Policy of a worker that runs Python; a worker's own header counts, not the page's."""
+def worker_policy(script: str) -> str:
+    """The Content-Security-Policy of a worker of WORKERS; a worker's own header counts, not the page's."""
     return "; ".join(
-        [
-            "default-src 'none'",
-            # 'wasm-unsafe-eval' lets WebAssembly be compiled, which Python is. 'unsafe-eval' is for
-            # panel.io.pyodide, which makes a JavaScript function from text with pyodide.code.run_js.
-            "script-src 'self' 'unsafe-eval' 'wasm-unsafe-eval'",
-            "connect-src 'self'",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
+        ["default-src 'none'", *WORKERS[script], "worker-src 'none'", "base-uri 'none'", "form-action 'none'"]
     )
 
 
@@ -75,16 +74,18 @@ def is_hashed(path: str) -> bool:
     return path.startswith(HASHED_KINDS) and "/" in path
 
 
-def is_worker(path: str) -> bool:
-    """True for the script of a worker that runs Python."""
-    return is_hashed(path) and path.rsplit("/", 1)[-1] in WORKER_FILES
+def worker_of(path: str) -> str | None:
+    """The name in WORKERS of the script at `path`; None if it is no worker's."""
+    name = path.rsplit("/", 1)[-1]
+    return name if is_hashed(path) and name in WORKERS else None
 
 
 def headers_for(path: str, frame_ancestors: Sequence[str] = ()) -> dict[str, str]:
     """The headers of the file at `path` (from the site's root)."""
+    worker = worker_of(path)
     return {
         **COMMON,
-        "Content-Security-Policy": worker_policy() if is_worker(path) else page_policy(frame_ancestors),
+        "Content-Security-Policy": worker_policy(worker) if worker else page_policy(frame_ancestors),
         "Cache-Control": FOREVER if is_hashed(path) else ASK_EACH_TIME,
     }
 
@@ -101,7 +102,9 @@ def hosting_file(paths: Iterable[str], frame_ancestors: Sequence[str] = ()) -> s
     rules += [(place, {**policy, "Cache-Control": ASK_EACH_TIME}) for place in ("/", "/index.html")]
     rules += [(f"/{name}", {"Cache-Control": ASK_EACH_TIME}) for name in ("sw.js", "site.json")]
     rules += [(f"/{folder}/*", {"Cache-Control": FOREVER}) for folder in folders]
-    rules += [(f"/{path}", {"Content-Security-Policy": worker_policy()}) for path in known if is_worker(path)]
+    for path in known:
+        if worker := worker_of(path):
+            rules.append((f"/{path}", {"Content-Security-Policy": worker_policy(worker)}))
     return "\n".join(
         "\n".join([place, *(f"  {name}: {value}" for name, value in headers.items())]) for place, headers in rules
     )

@@ -26,6 +26,11 @@ export class Downloads {
     this.started.set(url, response);
   }
 
+  /** A file, as it comes. */
+  response(url) {
+    return this.#fetch(url);
+  }
+
   /** The whole content of a file. */
   async bytes(url) {
     const response = await this.#fetch(url);

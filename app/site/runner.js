@@ -37,33 +37,118 @@
 //   stopped: null | {iteration, words, reason, line}           where and why it ended early
 //   problem: null, or why the code never got to its first step, as in RESULT
 
+import { JudgeLink } from "./runner-judge.js";
+import { Pool } from "./runner-pool.js";
+import { roomForSpare } from "./runner-room.js";
+import { Solution } from "./runner-solution.js";
+
+/** The longest that a whole replay may take, in deadlines. */
+const REPLAY = 12;
+const KEPT_OUTPUT = 64 * 1024;
+
 export class LearnerRunner {
+  #judge;
+  #pool;
+  #turn = Promise.resolve();
+  #solution = null;
+
   /**
    * @param config the site's config
    * @param base what its folders are relative to
    * @param deadline seconds of wall clock that one check (or run, or step of a replay) may take
+   * @param spare whether an interpreter is kept ready while another is in use
    */
-  constructor({config, base, deadline = 5}) {
-    this.config = config;
-    this.base = base;
+  constructor({ config, base, deadline = 5, spare = roomForSpare() }) {
     this.deadline = deadline;
+    this.#judge = new JudgeLink(config, base);
+    this.#pool = new Pool(() => this.#judge.start().parts, spare);
   }
 
+  /** Resolves when an ask would start at once; rejects with one sentence. */
   async warm() {
-    throw new Error("Running code comes with the next change.");
+    await Promise.all([this.#pool.warm(), this.#judge.start().ready]);
   }
 
-  async check(exercise, code, {onCheck, signal} = {}) {
-    return this.warm(exercise, code, onCheck, signal);
+  check(exercise, code, { onCheck, signal } = {}) {
+    return this.#ask(signal, async (stopped) => {
+      const { name, kind, total } = await stopped(this.#judge.call("begin", exercise, code));
+      const solution = this.#open(code, name, kind);
+      const prepared = await stopped(solution.ask("prepare"));
+      const { problem } = await stopped(this.#judge.call("prepared", JSON.stringify(prepared)));
+      for (let index = 0; index < total; index++) {
+        const verdict = problem ? this.#judge.call("unrun", index) : this.#verdict(solution, index, stopped);
+        onCheck?.((await stopped(verdict)).verdict, index, total);
+      }
+      return stopped(this.#judge.call("result"));
+    });
   }
 
-  async run(code, {onOutput, signal} = {}) {
-    return this.warm(code, onOutput, signal);
+  async #verdict(solution, index, stopped) {
+    const request = await stopped(this.#judge.call("request", index));
+    const reply = await stopped(solution.ask("run", [JSON.stringify(request)]));
+    const judged = await stopped(this.#judge.call("verdict", index, JSON.stringify(reply)));
+    if (judged.worn) solution.renew();
+    return judged;
   }
 
-  async replay(code, trace, limits, {signal} = {}) {
-    return this.warm(code, trace, limits, signal);
+  run(code, { onOutput, signal } = {}) {
+    return this.#ask(signal, async (stopped) => {
+      let told = "";
+      const onPart = (text) => {
+        const piece = text.slice(0, Math.max(0, KEPT_OUTPUT - told.length));
+        told += piece;
+        if (piece) onOutput?.(piece);
+      };
+      await stopped(this.#judge.call("program", code));
+      const solution = this.#open();
+      const reply = await stopped(solution.ask("execute", [code], { onPart }));
+      return stopped(this.#judge.call("ran", JSON.stringify(reply), told));
+    });
   }
 
-  dispose() {}
+  replay(code, trace, limits, { signal } = {}) {
+    return this.#ask(signal, async (stopped) => {
+      const texts = [trace, limits].map((value) => JSON.stringify(value));
+      const { name, kind, request } = await stopped(this.#judge.call("plan", code, ...texts));
+      const solution = this.#open(code, name, kind);
+      const steps = [];
+      const most = REPLAY * this.deadline;
+      const reply = await stopped(solution.ask("replay", [request], { onPart: (text) => steps.push(text), most }));
+      return stopped(this.#judge.call("replayed", JSON.stringify(steps), JSON.stringify(reply)));
+    });
+  }
+
+  #open(...solution) {
+    this.#solution = new Solution(this.#pool, this.deadline, solution);
+    return this.#solution;
+  }
+
+  /** Runs `action` when its turn has come. `stopped(promise)` is that promise, unless `signal` comes first. */
+  #ask(signal, action) {
+    const stop = new Promise((_, reject) => {
+      const refuse = () => reject(new DOMException("Stopped.", "AbortError"));
+      if (signal?.aborted) refuse();
+      else signal?.addEventListener("abort", refuse, { once: true });
+    });
+    stop.catch(() => {});
+    const stopped = (promise) => Promise.race([promise, stop]);
+    const turn = this.#turn.then(async () => {
+      try {
+        await stopped(this.warm());
+        return await action(stopped);
+      } finally {
+        this.#solution?.close();
+        this.#solution = null;
+      }
+    });
+    this.#turn = turn.catch(() => {});
+    return stopped(turn);
+  }
+
+  /** Ends everything. An ask under way rejects. */
+  dispose() {
+    this.#solution?.close();
+    this.#pool.close();
+    this.#judge.close();
+  }
 }

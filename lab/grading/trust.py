@@ -17,6 +17,7 @@ _MARKS = {
     "large": (str, int),
 }
 _LEAVES = ("none", "bool", "int", "float", "str")
+_KEYS = {"phase", "problem", "steps", "output", "ended"}
 _PHASES = ("compile", "load", "find", "call")
 
 
@@ -55,10 +56,11 @@ def is_answer(answer: object) -> bool:
     """Whether `answer` is one of `Session`'s."""
     return (
         type(answer) is dict
-        and answer.get("phase") in _PHASES
-        and (answer.get("problem") is None or is_problem(answer["problem"]))
+        and set(answer) == _KEYS
+        and answer["phase"] in _PHASES
+        and (answer["problem"] is None or is_problem(answer["problem"]))
         and type(answer.get("steps")) is list
-        and all(_is_step(step) for step in answer["steps"])
+        and all(is_step(step) for step in answer["steps"])
         and _is_output(answer.get("output"))
         and answer.get("ended") in (None, "output")
     )
@@ -69,7 +71,7 @@ def is_problem(problem: object) -> bool:
     return (
         type(problem) is dict
         and all(type(problem.get(key)) is str for key in ("kind", "type", "message"))
-        and all(problem.get(key) is None or is_count(problem[key]) for key in ("line", "column"))
+        and all(problem.get(key, "") is None or is_count(problem.get(key)) for key in ("line", "column"))
         and _is_texts(problem.get("bases", []))
         and _is_texts(problem.get("found", []))
         and type(problem.get("frames")) is list
@@ -89,7 +91,8 @@ def _is_frame(frame: object) -> bool:
     )
 
 
-def _is_step(step: object) -> bool:
+def is_step(step: object) -> bool:
+    """Whether `step` is one entry of an answer's steps."""
     if type(step) is not dict:
         return False
     if "raised" in step:

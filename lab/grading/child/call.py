@@ -37,12 +37,17 @@ from .wire import decode, encode
 globals()["__builtins__"] = BUILTINS
 
 Answer = dict[str, Any]
+Tell = Callable[[dict[str, Any]], object]
 
 ENDINGS = ("exit", "memory", "output", "interrupt")
 """Kinds of problems after which a script of calls does not go on."""
 
 _NONE: Problem = {"kind": ""}
 _builtins_module = sys.modules["builtins"]
+
+
+def _nobody(step: dict[str, Any]) -> None:
+    """Told of a step that nobody waits for."""
 
 
 class Session:
@@ -62,20 +67,20 @@ class Session:
         """Compile, execute once, and find the function: whether there is anything to check."""
         return self._guarded(lambda attempt, source: _answer("call", None))
 
-    def execute(self) -> Answer:
-        """Compile and execute once, whatever the module defines: what a learner's Run does."""
-        return self._guarded(None)
+    def execute(self, tape: Tape | None = None) -> Answer:
+        """Compile and execute once, as a program: what a learner's Run does. What is printed goes to `tape`."""
+        return self._guarded(None, tape)
 
-    def run(self, request: dict[str, Any]) -> Answer:
-        """Run one check, in a module executed afresh."""
+    def run(self, request: dict[str, Any], tell: Tell = _nobody) -> Answer:
+        """Run one check, in a module executed afresh. Each step of a replay goes to `tell` as it comes back."""
         if "replay" in request:
-            return self._guarded(lambda attempt, source: _replay(attempt, request["replay"]))
+            return self._guarded(lambda attempt, source: _replay(attempt, request["replay"], tell))
         return self._guarded(lambda attempt, source: _calls(attempt, request))
 
-    def _guarded(self, body: Callable[[_Attempt, Source], Answer] | None) -> Answer:
+    def _guarded(self, body: Callable[[_Attempt, Source], Answer] | None, tape: Tape | None = None) -> Answer:
         if self._source is None:
             return _answer("compile", self._unusable)
-        tape = Tape()
+        tape = tape or Tape()
         interpreter = Interpreter()
         before = sys.modules.get(MODULE)
         try:
@@ -94,11 +99,12 @@ class Session:
     def _loaded(self, interpreter: Interpreter, body: Callable[[_Attempt, Source], Answer] | None) -> Answer:
         source = self._source
         assert source is not None
-        module = ModuleType(MODULE)
+        name = MODULE if body is not None else "__main__"
+        module = ModuleType(name)
         module.__file__ = FILENAME
         # Without this, exec would hand our own copy of the builtins to the learner's functions.
         module.__dict__["__builtins__"] = _builtins_module
-        interpreter.put(MODULE, module)
+        interpreter.put(name, module)
         attempt = _Attempt(interpreter, source)
         _, problem = attempt(exec, (source.code, module.__dict__))
         if problem is not None:
@@ -173,12 +179,13 @@ def _calls(attempt: _Attempt, request: dict[str, Any]) -> Answer:
     return _answer("call", None, steps)
 
 
-def _replay(attempt: _Attempt, plan: dict[str, Any]) -> Answer:
+def _replay(attempt: _Attempt, plan: dict[str, Any], tell: Tell) -> Answer:
     steps: list[dict[str, Any]] = []
 
     def call(arguments: list[Any]) -> Any:
         value, problem = attempt(attempt.function, arguments)
         steps.append({"raised": problem} if problem is not None else {"returned": encode(value)})
+        tell(steps[-1])
         return steps[-1].get("returned")
 
     for _ in drive(plan, call):

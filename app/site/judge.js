@@ -1,0 +1,54 @@
+// The worker in which the judge runs: a bare Python with the whole of `lab`, in which no learner code ever runs.
+//
+// Why a worker of its own, and not the app's: a learner can check code before Panel has started, while the app is busy with
+// a long replay, and also when Panel could not start at all. It costs some 40 MB and half a second, once.
+// It also fetches and compiles what every learner's worker starts from, so that those need no connection.
+//
+// page → worker: {type: "init", config, base}, {type: "call", id, method, args}    method: one of app.page.judge.Judge
+// worker → page: {type: "parts", parts} (see bare-python.js, and `archive` for learners), {type: "ready"},
+//                {type: "failed", message}, {type: "answer", id, text} | {type: "refused", id, message}
+
+import { startPython } from "./bare-python.js";
+import { Downloads } from "./downloads.js";
+
+let judge = null;
+
+async function start({ config, base }) {
+  const url = (kind, file) => new URL(config.folders[kind] + file, base).href;
+  const downloads = new Downloads({}, base, () => {});
+  const blob = async (address) => new Blob([await downloads.bytes(address)]);
+  const wasm = downloads.response(url("runtime", "pyodide.asm.wasm")).then(WebAssembly.compileStreaming);
+  const [module, stdlib, lock, learner, app] = await Promise.all([
+    wasm,
+    blob(url("python", "stdlib.zip")),
+    blob(url("runtime", "pyodide-lock.json")).then((content) => content.text()),
+    blob(url("lab", "learner.zip")),
+    blob(url("lab", "app.zip")),
+  ]);
+  const parts = { runtime: url("runtime", ""), wasm: module, stdlib, lock };
+  self.postMessage({ type: "parts", parts: { ...parts, archive: learner } });
+  const pyodide = await startPython(parts, app);
+  judge = pyodide.pyimport("app.page.judge").Judge();
+  self.postMessage({ type: "ready" });
+}
+
+const lastLine = (error) => String(error?.message ?? error).trim().split("\n").at(-1);
+
+const take = {
+  async init(data) {
+    try {
+      await start(data);
+    } catch (error) {
+      self.postMessage({ type: "failed", message: lastLine(error) });
+    }
+  },
+  call({ id, method, args }) {
+    try {
+      self.postMessage({ type: "answer", id, text: judge[method](...args) });
+    } catch (error) {
+      self.postMessage({ type: "refused", id, message: lastLine(error).replace(/^[\w.]+: /, "") });
+    }
+  },
+};
+
+self.addEventListener("message", ({ data }) => take[data.type]?.(data));
