@@ -110,6 +110,7 @@ class Controls:
         if self._setting:
             return
         try:
+            self._check_filled()
             limits = Limits(**self.values())
             self.check(limits)
             self._on_limits(limits)
@@ -117,6 +118,11 @@ class Controls:
             self.say(error.field, error.problem)
         else:
             self.say(None, "")
+
+    def _check_filled(self) -> None:
+        for field in FIELDS:
+            if not field.optional and self.widgets[field.name].value is None:
+                raise InputError("write a whole number here", field=field.name)
 
     def say(self, name: str | None, sentence: str) -> None:
         """Show `sentence` beside the field `name` (the first if unknown) and clear the others."""

@@ -15,6 +15,20 @@ export async function loadScripts(urls) {
   })));
 }
 
+/**
+ * Bokeh gives a number field two nameless buttons. The field itself answers to the arrow keys, so they are left to
+ * the mouse: out of the tab order, and unspoken.
+ */
+function quietSpinners(box) {
+  for (const element of box.querySelectorAll("*")) {
+    if (element.matches(".bk-spin-btn")) {
+      element.tabIndex = -1;
+      element.setAttribute("aria-hidden", "true");
+    }
+    if (element.shadowRoot) quietSpinners(element.shadowRoot);
+  }
+}
+
 /** The parts of the document that the scrubber moves or lights; Python never hears of these changes. */
 const PAGE_OWNED = new Set(["cursor"]);
 
@@ -72,6 +86,7 @@ export class PanelBridge {
       box.className = "live";
     }
     previous?.clear();
+    for (const {box} of places) quietSpinners(box);
     this.document = next;
     this.#listenToHover();
     this.recolour();

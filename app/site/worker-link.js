@@ -18,7 +18,7 @@ export class WorkerLink {
     worker.onerror = (event) => {
       event.preventDefault?.();
       if (this.worker === worker) {
-        this.handlers.error?.({stage: "worker", message: event.message || "The worker's own file did not load."});
+        this.handlers.error?.({stage: "worker", message: event.message || "The file worker.js, or one that it needs, did not load."});
       }
     };
     worker.postMessage({type: "init", ...init});

@@ -19,6 +19,7 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--disable-features=AutofillServerCommunication,OptimizationHints,MediaRouter,Translate",  # all ask elsewhere
 ]
 
 

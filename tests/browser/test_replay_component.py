@@ -262,7 +262,7 @@ def test_milestones_come_from_the_rows(open_page: Open) -> None:
 
     assert [text.split()[0] for text in stones("static")] == ["1", "14", "18", "19"]
     assert [text.split()[0] for text in stones("continuous")] == ["1", "14", "15"]
-    side(page, "static").get_by_role("button", name="Go to iteration 18").click()
+    side(page, "static").get_by_role("button", name="18 drain").click()
     assert at(page) == 18
     expect(part(page, "static", ".words")).to_contain_text("all 3 seats and 13 pages are released")
 
