@@ -28,6 +28,5 @@ build:
 
 # The picture in the README, from the lab itself.
 picture:
-	@$(PYTHON) app/setup/environment.py test
-	@$(BIN)/python -m app.setup.browser
+	@$(PYTHON) app/setup/environment.py
 	@$(BIN)/python -m app.setup.picture
