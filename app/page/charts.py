@@ -2,16 +2,12 @@
 
 from typing import Any
 
-from bokeh.models import (
-    BoxAnnotation,
-    ColumnDataSource,
-    HoverTool,
-    Label,
-    NumeralTickFormatter,
-    Range1d,
-    SingleIntervalTicker,
-    Span,
-)
+from bokeh.models.annotations import BoxAnnotation, Label, Span
+from bokeh.models.formatters import NumeralTickFormatter
+from bokeh.models.ranges import Range1d
+from bokeh.models.sources import ColumnDataSource
+from bokeh.models.tickers import SingleIntervalTicker
+from bokeh.models.tools import HoverTool
 from bokeh.plotting import figure
 
 # The seat timeline above each chart has the same gutters, so that one iteration stands at one place on both.
@@ -65,8 +61,8 @@ class PagesChart:
             name=f"chart-{policy}",
             height=HEIGHT,
             sizing_mode="stretch_width",
-            x_range=Range1d(1, 2),
-            y_range=Range1d(0, 1),
+            x_range=Range1d(start=1, end=2),
+            y_range=Range1d(start=0, end=1),
             tools="",
             toolbar_location=None,
             min_border_left=GUTTER_LEFT,

@@ -60,6 +60,7 @@ class Controls:
     def _widget(self, field: Field) -> Any:
         common: dict[str, Any] = {"stylesheets": [STYLES], "margin": 0, "sizing_mode": "stretch_width"}
         value = getattr(self.defaults, field.name)
+        widget: Any
         if field.switch:
             # A group of one: its input stands in a real label, so that a click on the words counts.
             widget = pn.widgets.CheckBoxGroup(

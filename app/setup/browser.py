@@ -7,7 +7,6 @@ Chromium is needed; its absence is told in one sentence, and in CI the browser t
 
 import os
 import shutil
-import sys
 
 from app.setup.environment import apt_install, say
 
@@ -43,4 +42,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
