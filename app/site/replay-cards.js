@@ -80,7 +80,7 @@ export class Cards {
       setAttr(node, "aria-description", veiled ? null : rule(metric.name, policy));
       setAttr(value, "aria-hidden", veiled ? "true" : null);
       setText(veil, veiled ? "hidden until you have seen the run to its end" : "");
-      const difference = base && compare ? differ(metric, figure, base.metrics[metric.name] ?? 0) : {text: "", kind: ""};
+      const difference = base && compare && !policy.stopped ? differ(metric, figure, base.metrics[metric.name] ?? 0) : {text: "", kind: ""};
       setText(delta, difference.text);
       setAttr(delta, "class", `delta ${difference.kind}`);
       setAttr(delta, "title", difference.text && base ? `against ${base.title.toLowerCase()}` : null);
@@ -94,7 +94,7 @@ export class Cards {
     const names = name ? [name] : REASONS;
     setText(this.rule, this.veiled
       ? "The results appear when you have seen this run to its end, or skip the guess."
-      : [...new Set(names.map((one) => rule(one, this.policy)))].join(" "));
+      : [this.policy.stopped ? "Only up to where it stopped. " : "", ...new Set(names.map((one) => rule(one, this.policy)))].join(" "));
     for (const {metric, node} of this.cards) node.classList.toggle("asked", metric.name === name);
   }
 }

@@ -82,7 +82,8 @@ export class Guess {
   }
 
   show(model) {
-    this.model = model;
+    // The guess is about the engine's policies; a learner's own code is beside the point.
+    this.model = model = {...model, policies: model.policies.filter((policy) => !policy.learner)};
     const names = model.policies.map((policy) => policy.name);
     this.comparable = names.length > 1 && model.policies.every((policy) => policy.metrics.completed > 0);
     if (this.pick && this.pick !== SAME && !names.includes(this.pick)) Object.assign(this, {pick: null, by: null, actual: null, state: "open"});

@@ -8,7 +8,7 @@ import {clip} from "./replay-dom.js";
  */
 export function milestonesOf(policy) {
   const rows = policy.rows.filter((row) => row && !row.idle);
-  if (!rows.length) return [];
+  if (!rows.length && !policy.stopped) return [];
   const found = new Map();
   const add = (row, label, note) => {
     if (row && !found.has(row.iteration)) found.set(row.iteration, {iteration: row.iteration, label, note});
@@ -31,5 +31,9 @@ export function milestonesOf(policy) {
   }
   const preempted = rows.find((row) => row.preempted.length);
   add(preempted, "preempts", "The pool is short: the newest request gives way");
+  // What a learner's code did otherwise, or could not do, is worth more than what else happened there.
+  const mark = (at, label) => at && found.set(at.iteration, {iteration: at.iteration, label, note: at.words.replace(/\.$/, "")});
+  mark(policy.departure, "differs");
+  mark(policy.stopped, "stops");
   return [...found.values()].sort((a, b) => a.iteration - b.iteration);
 }

@@ -3,7 +3,11 @@
 import {milestonesOf} from "./replay-milestones.js";
 import {capital, own} from "./replay-dom.js";
 
-const TITLES = {static: ["Static", "membership fixed"], continuous: ["Continuous", "membership per iteration"]};
+const TITLES = {
+  static: ["Static", "membership fixed"], continuous: ["Continuous", "membership per iteration"], yours: ["Your code", "your scheduler_step"],
+};
+/** The policy that a learner has written; it is no part of what is guessed about. */
+const LEARNER = "yours";
 const FALLBACK = ["#066fbd", "#b05a02", "#0c7b59", "#c13179", "#794ed8", "#847400", "#ce2a29", "#047e94", "#646d7b"];
 
 /**
@@ -22,7 +26,7 @@ export function readPayload({replay, colors = {}}) {
   }));
   shorten(requests);
   const byId = new Map(requests.map((request) => [request.id, request]));
-  const policies = Object.entries(replay.policies).map(([name, part]) => readPolicy(name, part, byId, replay.limits));
+  const policies = Object.entries(replay.policies).map(([name, part]) => readPolicy(name, part, byId, part.limits ?? replay.limits));
   const last = Math.max(1, ...policies.map((policy) => policy.end));
   const events = new Set();
   for (const policy of policies) for (const t of policy.events) events.add(t);
@@ -52,6 +56,8 @@ function readPolicy(name, part, byId, limits) {
     name, title, subtitle, limits, metrics: part.metrics, figures: part.requests ?? {}, rows: [], end: 0,
     bars: [], waits: [], preemptions: [], idles: [], events: [], emittedAt: new Map(), byId,
     rejected: new Map((part.metrics.rejected ?? []).map(({id, reason}) => [id, reason])),
+    // Of a learner's code: where it first differs from the engine, and where it could not go on; {iteration, words}.
+    learner: name === LEARNER, departure: part.departure ?? null, stopped: part.stopped ?? null,
   };
   for (const row of part.rows) {
     if (row.idle) {
@@ -63,6 +69,7 @@ function readPolicy(name, part, byId, limits) {
       policy.end = Math.max(policy.end, row.iteration);
     }
   }
+  if (policy.stopped) policy.end = Math.max(policy.end, policy.stopped.iteration);
   stays(policy);
   waits(policy);
   happenings(policy);

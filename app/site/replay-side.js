@@ -47,7 +47,7 @@ export class Side {
 
   show(policy, model) {
     this.policy = policy;
-    this.model = model;
+    this.model = {...model, limits: policy.limits}; // a policy may still stand under other limits
     setText(this.title, policy.title);
     setText(this.subtitle, policy.subtitle);
     setAttr(this.node, "aria-label", `${policy.title}${policy.subtitle ? `, ${policy.subtitle}` : ""}`);
@@ -73,7 +73,7 @@ export class Side {
     if (key === this.stoneKey) return;
     this.stoneKey = key;
     this.stones.replaceChildren(...this.policy.milestones.map(({iteration, label, note}) => h("button", {
-      type: "button", class: "stone", title: note, dataset: {iteration}, "aria-label": `Go to iteration ${iteration}: ${label}. ${note}`,
+      type: "button", class: "stone", title: note, dataset: {iteration}, "aria-label": `${iteration} ${label}. Go to this iteration: ${note}`,
       on: {click: () => this.on.jump(iteration)},
     }, h("b", {text: iteration}), h("span", {text: label}))));
   }

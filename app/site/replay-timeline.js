@@ -191,8 +191,9 @@ export class Timeline {
     if (policy.end && left > 24) {
       const spared = scale.last - policy.end;
       const centre = (scale.x(policy.end + 1) + scale.x(scale.last + 1)) / 2;
-      this.#note(left > 60 ? `${spared} fewer` : `−${spared}`, centre, left > 84 ? middle - 6 : middle, "note gain");
-      if (left > 84) this.#note(`ends in ${policy.end}`, centre, middle + 9);
+      if (policy.stopped) this.#note(left > 84 ? `stopped in ${policy.stopped.iteration}` : "stopped", centre, middle);
+      else this.#note(left > 60 ? `${spared} fewer` : `−${spared}`, centre, left > 84 ? middle - 6 : middle, "note gain");
+      if (left > 84 && !policy.stopped) this.#note(`ends in ${policy.end}`, centre, middle + 9);
     }
     this.notes.end();
   }

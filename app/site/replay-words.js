@@ -54,7 +54,7 @@ export function stripWords(policy, t) {
 export function iterationWords(policy, t) {
   const row = rowAt(policy, t);
   if (row) return busyWords(policy, row);
-  if (t > policy.end) return doneWords(policy);
+  if (t > policy.end || (policy.stopped && t >= policy.stopped.iteration)) return doneWords(policy);
   const span = policy.idles.find((idle) => idle.from <= t && t <= idle.to);
   const next = span && rowAt(policy, span.to + 1)?.arrived[0];
   const parts = ["Idle: nothing runs and nothing waits."];
@@ -63,6 +63,7 @@ export function iterationWords(policy, t) {
 }
 
 function doneWords(policy) {
+  if (policy.stopped) return [`The replay of this code stopped in iteration ${policy.stopped.iteration}.`];
   const {completed = 0, iterations} = policy.metrics;
   const rejected = policy.rejected.size;
   if (!completed) {

@@ -81,7 +81,8 @@ export class ReplayView {
     });
     this.highlighter.show(model.requests, model.byId);
     for (const policy of policies) this.#sides.get(policy.name).show(policy, model);
-    if (this.sides.firstChild && this.sides.firstChild !== this.measured) this.#resize();
+    // A side that is new has to be laid out before anything is drawn in it.
+    if (this.sides.firstChild !== this.measured || policies.some(({name}) => !this.#sides.get(name).width)) this.#resize();
     this.measured = this.sides.firstChild;
     this.transport.show(model);
     this.legend.show(model);
@@ -242,8 +243,9 @@ export class ReplayView {
     if (!this.model) return;
     const {policies, last} = this.model;
     const hidden = (policy) => !this.#open && this.#seen < policy.end;
-    const compare = policies.every((policy) => !hidden(policy));
-    if (!this.#open) this.guess.watch(policies.filter((policy) => !hidden(policy)), policies.filter(hidden));
+    const guessed = policies.filter((policy) => !policy.learner);
+    const compare = guessed.every((policy) => !hidden(policy));
+    if (!this.#open) this.guess.watch(guessed.filter((policy) => !hidden(policy)), guessed.filter(hidden));
     if (compare && !this.#open) {
       this.guess.settle(); // comes back here with the guess settled
       return;
