@@ -1,8 +1,10 @@
 // The page: draws the replay at once from what was built in, then starts Python and hands the controls over.
 
+import {setUpCode} from "./code.js";
 import {setUpOffline} from "./offline.js";
 import {loadScripts, PanelBridge} from "./panel-bridge.js";
 import {ReplayView} from "./replay.js";
+import {LearnerRunner} from "./runner.js";
 import {decode, encode, isState} from "./state.js";
 import {setUpTheme} from "./theme.js";
 import {bytesText, WorkerLink} from "./worker-link.js";
@@ -18,6 +20,8 @@ const view = new ReplayView($("experiment"), {storageKey: key("guess")});
 const bridge = new PanelBridge((name) => name === "controls" ? $("slot-controls") : chartSlot(name.replace(/^chart-/, "")));
 const defaults = first.replay.limits;
 const state = {limits: {...defaults}, iteration: 1};
+const runner = new LearnerRunner({config, base: document.baseURI});
+const code = setUpCode({config, base: document.baseURI, view, runner, key, replay: first.replay});
 
 function chartSlot(policy) {
   return document.querySelector(`.chart-slot[data-policy="${CSS.escape(policy)}"]`);
@@ -105,6 +109,7 @@ function status(text, share = null) {
 }
 
 function failed(message) {
+  link.stop(); // whatever it still had to say would hide what went wrong
   $("status").classList.add("failed");
   $("status-text").textContent = message;
   $("status-bar").hidden = true;
@@ -116,7 +121,7 @@ function failed(message) {
 
 function show(payload) {
   state.limits = {...payload.replay.limits};
-  view.show(payload);
+  view.show(code.join(payload));
   if (wanted !== null) view.seek(wanted);
   wanted = null;
   writeLink();
@@ -191,7 +196,8 @@ function vendor() {
 }
 
 function dropStandIns() {
-  for (const stand of document.querySelectorAll(".chart-standin")) stand.remove();
+  // A learner's own policy has no chart of Bokeh's; its simple drawing stays.
+  for (const slot of document.querySelectorAll(".chart-slot:has(.live)")) slot.querySelector(".chart-standin")?.remove();
 }
 
 /** Draw the controls and charts as they were at build time, to be exchanged when Python is ready. */
