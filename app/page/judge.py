@@ -176,9 +176,30 @@ def _text(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
+DEEP = "deep"
+"""What the page says when an interpreter did not survive compiling: a browser's stack is smaller than Python thinks."""
+
+_TOO_DEEP: dict[str, Any] = {
+    "phase": "compile",
+    "problem": {
+        "kind": "deep",
+        "type": "RecursionError",
+        "message": "nested too deeply for Python to compile",
+        "line": None,
+        "column": None,
+        "frames": [],
+    },
+    "steps": [],
+    "output": {"text": "", "bytes": 0},
+    "ended": None,
+}
+
+
 def _reply(text: str) -> Reply:
     """The reply in ``{"answer": text}`` or ``{"ended", "detail"}``, which the page wrote."""
     told = json.loads(text)
+    if told.get("ended") == DEEP:
+        return Reply(_TOO_DEEP)
     if told.get("ended") is not None:
         return Reply(ended=told["ended"], detail=told.get("detail"))
     return Reply(_hostile(told["answer"]))

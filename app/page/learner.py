@@ -43,7 +43,7 @@ class Host:
         self._session: Session | None = None
 
     def open(self, source: str, name: str, kind: str) -> str:
-        """Take a solution; `name` is what its exercise asks for, `kind` function or class."""
+        """Take a solution; `name` is what its exercise asks for (empty for none), `kind` function or class."""
         self._session = Session(source, name, kind)
         return "{}"
 
@@ -60,10 +60,10 @@ class Host:
         answer = self._opened().run(from_text(request), lambda step: tell(to_text(step)))
         return to_text({**answer, "steps": []})
 
-    def execute(self, source: str, tell: Tell) -> str:
+    def execute(self, tell: Tell) -> str:
         """The answer of `Session.execute`. What is printed is told as it comes, the first 64 KiB of it."""
         tape = LiveTape(tell)
-        answer = Session(source, "").execute(tape)
+        answer = self._opened().execute(tape)
         tape.flush()
         return to_text(answer)
 

@@ -43,9 +43,9 @@ export async function startPython({ runtime, wasm, stdlib, lock }, archive, { me
       stdLibURL: runtime + STDLIB,
       jsglobals: js,
       stdin: () => null,
-      stdout: () => {},
-      stderr: () => {},
     });
+    // Written to no one, and kept nowhere: Pyodide's own way would collect a line that never ends.
+    for (const set of [pyodide.setStdout, pyodide.setStderr]) set({ write: (bytes) => bytes.length });
   } finally {
     self.fetch = browserFetch;
     WebAssembly.instantiateStreaming = instantiateStreaming;

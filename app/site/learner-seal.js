@@ -26,10 +26,9 @@ export function seal(scope) {
   const left = [];
   for (let part = scope; part && part !== Object.prototype; part = Object.getPrototypeOf(part)) {
     for (const name of Object.getOwnPropertyNames(part)) {
-      if (KEPT.has(name) || (part !== scope && name === "constructor")) continue;
-      if (!remove(part, name)) left.push(name);
+      if (part !== scope && (name === "constructor" || Object.hasOwn(scope, name))) remove(part, name);
+      else if (!KEPT.has(name) && !remove(part, name)) left.push(name);
     }
-    if (part !== scope) remove(part, "constructor");
   }
   return left;
 }

@@ -71,7 +71,7 @@ async function begin(event) {
     };
     let reply;
     try {
-      const text = TELLING.has(kind) ? methods[kind](args[0], tell) : methods[kind](...args);
+      const text = TELLING.has(kind) ? methods[kind](...args, tell) : methods[kind](...args);
       const sound = typeof text === "string" && text.length <= LONGEST;
       reply = sound ? { type: "answer", token, text } : { type: "ended", token, ended: "lost" };
     } catch (error) {

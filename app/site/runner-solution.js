@@ -7,7 +7,7 @@ export class Solution {
   #worker = null;
   #closed = false;
 
-  /** @param open the arguments of Host.open, or none where nothing has to be opened */
+  /** @param open the arguments of Host.open */
   constructor(pool, seconds, open) {
     this.#pool = pool;
     this.#seconds = seconds;
@@ -25,7 +25,9 @@ export class Solution {
         return { ended: "lost" };
       }
       this.#worker = worker;
-      if (this.#open.length) reply = await worker.ask("open", this.#open, { seconds: this.#seconds });
+      reply = await worker.ask("open", this.#open, { seconds: this.#seconds });
+      // Nothing of the learner's has run yet: compiling it was too much for the browser's stack.
+      if (reply.ended === "signal") reply = { ended: "deep" };
     }
     if (!reply?.ended) reply = await this.#worker.ask(kind, args, limits);
     if (reply.ended) this.renew();

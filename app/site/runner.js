@@ -100,8 +100,8 @@ export class LearnerRunner {
         if (piece) onOutput?.(piece);
       };
       await stopped(this.#judge.call("program", code));
-      const solution = this.#open();
-      const reply = await stopped(solution.ask("execute", [code], { onPart }));
+      const solution = this.#open(code, "", "function");
+      const reply = await stopped(solution.ask("execute", [], { onPart }));
       return stopped(this.#judge.call("ran", JSON.stringify(reply), told));
     });
   }
