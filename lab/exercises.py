@@ -261,9 +261,14 @@ def _document(value: Any) -> dict[str, Any]:
     entry = top.object("entry")
     points = top.object("points")
     example = top.object("example")
+    name, approach = entry.text("name"), top.text("approach")
+    if not (name.isidentifier() and name.isascii()):
+        raise InputError(f"must be a name in Python, not {shown(name)}; write one", field="name", place="entry")
+    if "\n" in approach:
+        raise InputError("must be one line; take the line break out", field="approach")
     document = {
         "title": top.text("title"),
-        "name": entry.text("name"),
+        "name": name,
         "kind": check_choice(entry.take("kind"), "kind", KINDS),
         "statement": top.texts("statement"),
         "signature": top.text("signature"),
@@ -276,7 +281,7 @@ def _document(value: Any) -> dict[str, Any]:
             example.text("text"),
         ),
         "hints": top.texts("hints"),
-        "approach": top.text("approach"),
+        "approach": approach,
         "visible_points": check_integer(points.take("visible"), "visible", 1),
         "hidden_points": check_integer(points.take("hidden"), "hidden", 0),
         "hidden_count": check_integer(top.take("hidden_checks"), "hidden_checks", 0),
@@ -338,6 +343,10 @@ def _named_check(row: Fields, name: str, visibility: str) -> Check:
         if row.has("construct"):
             construct = _arguments(row.take("construct"), f"{row.place}, construct")
         calls = tuple(_call(call, bare=True) for call in row.objects("calls"))
+        if not calls:
+            raise InputError("must not be empty; write a call", field="calls")
+        if construct is None and any(call.method is not None for call in calls):
+            raise InputError("calls a method, and there is no object; add construct", field="calls")
     else:
         replay = _replay(row)
     check = Check(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lab.grading.child.drive import State, Step, pages_for
+from lab.grading.child.drive import State, Step, pages_for, tokens_text
 from lab.records import Iteration
 from lab.workload import Limits, Request
 
@@ -42,9 +42,9 @@ def right_result(record: Iteration, requests: Mapping[str, Request], limits: Lim
 def reason(step: Step, right: Mapping[str, Any], record: Iteration, limits: Limits) -> str:
     """Why the engine does otherwise than `step`: one sentence on the decision that differs first.
 
-    `step` has a state after it, or was refused for what came back; then only the engine's side is told.
+    `step` came back with a state, accepted or not; if with none, only the engine's side is told.
     """
-    after = step.after
+    after = step.offered
     if after is None:
         return _what_the_engine_does(record)
     before = step.before
@@ -96,7 +96,7 @@ def _growth(before: State, after: State, right: Mapping[str, Any], record: Itera
         if mine["tokens"] != row["tokens"]:
             return f"{name} decodes one token: it then stores {row['tokens']}."
         if mine["remaining"] != row["remaining"]:
-            return f"{name} decodes one token: {row['remaining']} are still to come."
+            return f"{name} decodes one token, with {tokens_text(row['remaining'])} still to come."
         if mine["pages"] != row["pages"]:
             return f"{name} stores {row['tokens']} tokens, and they need {row['pages']} pages of {limits.page_size}."
     return ""
@@ -106,13 +106,25 @@ def _completion(before: State, after: State, right: Mapping[str, Any], record: I
     for name in right["completed"]:
         if name not in after.completed:
             return f"{name} has all its tokens after this iteration, so it completes in it."
-    if after.completed != right["completed"]:
-        return "Requests that complete together are listed in the order in which they run."
-    if [row["id"] for row in after.waiting] != [row["id"] for row in right["waiting"]]:
-        return "Those who go on waiting keep their order."
-    if [row["id"] for row in after.running] != [row["id"] for row in right["running"]]:
-        return "Running requests keep the order in which they were admitted."
+    for row in right["running"]:
+        if row["id"] in after.completed:
+            return f"{row['id']} goes on, with {tokens_text(row['remaining'])} still to come."
+    for mine, theirs, said in (
+        (
+            after.completed,
+            right["completed"],
+            "Requests that complete together are listed in the order in which they run.",
+        ),
+        (_ids(after.waiting), _ids(right["waiting"]), "Those who go on waiting keep their order."),
+        (_ids(after.running), _ids(right["running"]), "Running requests keep the order in which they were admitted."),
+    ):
+        if mine != theirs and sorted(mine) == sorted(theirs):
+            return said
     return ""
+
+
+def _ids(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [row["id"] for row in rows]
 
 
 def _pool(before: State, after: State, right: Mapping[str, Any], record: Iteration, limits: Limits) -> str:

@@ -9,17 +9,26 @@ from lab.grading.compare import Difference, Place
 from lab.grading.show import printable, show
 
 _SHORT = 80
-_NAMES = {"none": "None", "str": "text", "int": "an int", "bool": "a bool"}
+_NAMES = {"none": "None", "str": "text"}
 
 
 def kind_of(wire: Wire) -> str:
     """The kind of `wire` in words: ``a float``, ``None``, ``a Fraction``."""
     kind = wire[0]
     if kind == "subclass":
-        return f"a {printable(wire[2])}, a subclass of {wire[1]}"
+        return f"{_a(printable(wire[2]))}, a subclass of {wire[1]}"
     if kind in ("other", "cycle", "deep", "large"):
-        return f"a {printable(wire[1])}"
-    return _NAMES.get(kind, f"a {kind}")
+        return _a(printable(wire[1]))
+    return _NAMES.get(kind, _a(kind))
+
+
+def _a(name: str) -> str:
+    return f"an {name}" if name[:1].lower() in tuple("aeiou") else f"a {name}"
+
+
+def _capital_a(name: str) -> str:
+    text = _a(name)
+    return text[0].upper() + text[1:]
 
 
 def place_text(place: Place) -> str:
@@ -130,7 +139,7 @@ def _type_cause(expected: Wire, returned: Wire, *, whole: bool, printed: bool) -
     if wanted == "int":
         return _int_cause(returned, shown)
     if wanted in ("dict", "list") and given == "other" and returned[1] in _LAZY:
-        return f"A {returned[1]} has not made its entries yet: {wanted}(...) makes a plain {wanted} of it."
+        return f"{_capital_a(returned[1])} has not made its entries yet: {wanted}(...) makes a plain {wanted} of it."
     if wanted == "dict" and given in ("list", "tuple"):
         keys = ", ".join(str(decode(key)) for key, _ in expected[1])
         return f"The result is a dict with the keys {keys}." if whole else "A dict with named entries is asked for."
@@ -156,8 +165,10 @@ def _int_cause(returned: Wire, shown: str) -> str:
     if given == "str":
         return "Text that looks like a number is no number: leave out the quotes or str(...)."
     if given == "other":
-        return f"A {returned[1]} is not an int: do the whole calculation in ints, which are exact at any size."
-    return ""
+        return (
+            f"{_capital_a(returned[1])} is not an int: do the whole calculation in ints, which are exact at any size."
+        )
+    return "Hand back the count itself."
 
 
 def _number_cause(expected: Wire, returned: Wire) -> str:

@@ -45,20 +45,22 @@ class Step:
     """One turn of the loop.
 
     An idle span has `idle` = (first, last). A busy iteration has its number, who arrived, and the state before;
-    then either the state `after` it, or `stopped`, ``{"reason", "text"}``, with which the replay ends:
+    then either the state `after` it, or `stopped`, ``{"reason", "text"}``, with which the replay ends (`text`: one
+    sentence without its full stop). `offered` is the state that came back, accepted or not.
 
     dry:       growth needs more pages than are free; the step was not called
     no_answer: the step was called and nothing came back
     not_usable: what came back cannot be gone on with
     """
 
-    __slots__ = ("after", "arrived", "before", "idle", "iteration", "returned", "stopped")
+    __slots__ = ("after", "arrived", "before", "idle", "iteration", "offered", "returned", "stopped")
 
     def __init__(self, iteration: int, arrived: list[str], before: State) -> None:
         self.iteration = iteration
         self.arrived = arrived
         self.before = before
         self.after: State | None = None
+        self.offered: State | None = None
         self.returned: Wire | None = None
         self.stopped: dict[str, str] | None = None
         self.idle: tuple[int, int] | None = None
@@ -126,12 +128,12 @@ def _take(step: Step, plan: Plan, call: Call) -> None:
         step.stopped = {"reason": "no_answer", "text": "your step did not come back with a result"}
         return
     try:
-        after = _state_of(step.returned)
-        _accept(before, after, plan)
+        step.offered = _state_of(step.returned)
+        _accept(before, step.offered, plan)
     except Refused as refusal:
         step.stopped = {"reason": "not_usable", "text": refusal.text}
         return
-    step.after = after
+    step.after = step.offered
 
 
 def pages_for(tokens: int, page_size: int) -> int:
@@ -208,6 +210,11 @@ def _short(value: object) -> str:
     return repr(value)[:60]
 
 
+def tokens_text(count: int) -> str:
+    """``1 token``, ``2 tokens``."""
+    return "1 token" if count == 1 else f"{count} tokens"
+
+
 def _pages(count: int) -> str:
     return "1 page" if count == 1 else f"{count} pages"
 
@@ -232,20 +239,20 @@ def _accept(before: State, after: State, plan: Plan) -> None:
         held += row["pages"]
         if row["tokens"] > row["pages"] * size:
             raise Refused(
-                f"{name} stores {row['tokens']} tokens in {_pages(row['pages'])} of {size}: there is no room for "
-                f"{row['tokens'] - row['pages'] * size} of them"
+                f"request {name} stores {row['tokens']} tokens in {_pages(row['pages'])} of {size}: "
+                f"there is no room for {row['tokens'] - row['pages'] * size} of them"
             )
         left = ran[name]["remaining"] if name in ran else waited[name]["output_tokens"]
         if row["remaining"] not in (left, left - 1):
             raise Refused(
-                f"{name} had {left} tokens to come and now has {row['remaining']}: "
+                f"request {name} had {left} tokens to come and now has {row['remaining']}: "
                 "one token a request is all that an iteration gives"
             )
         moved = moved or name in waited or row["remaining"] != left
     for name in after.completed:
         left = ran[name]["remaining"] if name in ran else waited[name]["output_tokens"]
         if left > 1:
-            raise Refused(f"{name} is completed, and {left - 1} of its tokens are still to come")
+            raise Refused(f"request {name} is completed with {tokens_text(left - 1)} still to come")
         held += held_when_done(ran, waited, name, size)
     if held > plan["num_pages"]:
         raise Refused(f"the requests that ran hold {_pages(held)}, and the pool has {plan['num_pages']}")
@@ -271,17 +278,18 @@ def _account_for_everybody(ran: dict[str, Row], waited: dict[str, Row], after: S
         if name not in ran and name not in waited:
             raise Refused(f"there is no request {_short(name)}")
         if name in seen:
-            raise Refused(f"{name} is there twice")
+            raise Refused(f"request {name} is there twice")
         seen.add(name)
     for row in after.waiting:
         name = row["id"]
         if name in ran:
-            raise Refused(f"{name} was running and waits again: preemption is no part of this exercise")
+            raise Refused(f"request {name} was running and waits again: preemption is no part of this exercise")
         if row != waited[name]:
-            raise Refused(f"{name} waits with other numbers than it came with")
+            raise Refused(f"request {name} waits with other numbers than it came with")
     lost = [name for name in [*ran, *waited] if name not in seen]
     if lost:
-        raise Refused(f"{_list(lost)} {'is' if len(lost) == 1 else 'are'} gone: neither running, waiting nor completed")
+        who = f"request{'' if len(lost) == 1 else 's'} {_list(lost)}"
+        raise Refused(f"{who} left no trace: neither running, waiting nor completed")
 
 
 def _list(names: list[str]) -> str:

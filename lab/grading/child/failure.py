@@ -14,6 +14,8 @@ globals()["__builtins__"] = BUILTINS
 
 MAX_MESSAGE = 500
 MAX_FRAMES = 8
+MAX_TIMES = 100
+"""How often a frame in a row is counted. How deep a recursion gets depends on who called, and is nobody's news."""
 
 # A learner's class may hide these behind attributes of its own; the descriptors cannot be hidden.
 _mro_of = type.__dict__["__mro__"].__get__
@@ -69,7 +71,7 @@ def _frames(traceback: TracebackType | None, source: Source) -> list[dict[str, A
         if code.co_filename == FILENAME:
             line, name = traceback.tb_lineno, code.co_name[:80]
             if found and found[-1]["line"] == line and found[-1]["function"] == name:
-                found[-1]["times"] += 1
+                found[-1]["times"] = min(found[-1]["times"] + 1, MAX_TIMES)
             else:
                 found.append({"line": line, "function": name, "code": source.line(line), "times": 1})
         traceback = traceback.tb_next

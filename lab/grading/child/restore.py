@@ -1,4 +1,8 @@
-"""Puts the interpreter back as it was before a check: streams, builtins, hooks, replaced modules."""
+"""Puts the interpreter back as it was before a check: builtins, all of `sys`, and modules that were replaced.
+
+What a learner does to the inside of other modules (``json.dumps = None``) lasts as long as the interpreter: it can
+spoil the learner's own later checks. Whoever runs another solution starts another interpreter.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,6 @@ from .pristine import BUILTINS
 
 globals()["__builtins__"] = BUILTINS
 
-_STREAMS = ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__")
-_HOOKS = ("displayhook", "excepthook", "unraisablehook", "breakpointhook")
 _set_trace, _get_trace = sys.settrace, sys.gettrace
 _set_profile, _get_profile = sys.setprofile, sys.getprofile
 _set_limit, _get_limit = sys.setrecursionlimit, sys.getrecursionlimit
@@ -27,7 +29,7 @@ class Interpreter:
     """The interpreter's state before a check. `enter` redirects the streams, `restore` undoes everything."""
 
     def __init__(self) -> None:
-        self._kept = {name: _sys.get(name) for name in _STREAMS + _HOOKS}
+        self._sys = dict(_sys)
         self._path = (_sys["path"], list(_sys["path"]))
         self._builtins = dict(_builtins)
         self._imported = dict(_modules)
@@ -64,15 +66,13 @@ class Interpreter:
     def restore(self) -> None:
         """Everything as it was. Modules newly imported stay, since importing them again may not work."""
         self.settle()
-        _builtins.update(self._builtins)
-        for name in list(_builtins):
-            if name not in self._builtins:
-                del _builtins[name]
-        _sys.update(self._kept)
+        for space, kept in ((_builtins, self._builtins), (_sys, self._sys)):
+            space.update(kept)
+            for name in list(space):
+                if name not in kept:
+                    del space[name]
         path, entries = self._path
         path[:] = entries
-        _sys["path"] = path
-        _sys["modules"] = _modules
         for name, module in self._imported.items():
             if _modules.get(name) is not module:
                 _modules[name] = module
