@@ -82,7 +82,7 @@ export class PanelBridge {
     });
     const previous = this.document;
     for (const {name, box} of places) {
-      for (const old of [...this.slots(name).children]) if (old !== box) old.remove();
+      for (const old of this.slots(name).querySelectorAll(":scope > .live")) old.remove();
       box.className = "live";
     }
     previous?.clear();
