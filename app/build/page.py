@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -66,6 +67,19 @@ def assets() -> dict[str, bytes]:
     }
 
 
+def modules_of(files: Mapping[str, bytes], first: str) -> list[str]:
+    """The modules that `first` imports at once, directly or not, for a page to fetch side by side."""
+    found: list[str] = []
+    todo = [first]
+    while todo:
+        text = files[todo.pop()].decode()
+        for name in re.findall(r"""^(?:import|export)\b[^"';]*["']\./([\w-]+\.js)["']""", text, re.MULTILINE):
+            if name in files and name != first and name not in found:
+                found.append(name)
+                todo.append(name)
+    return sorted(found)
+
+
 def render(spec: Mapping[str, Any]) -> dict[str, bytes]:
     """What `make_page` gives, made in this very process."""
     import jinja2
@@ -86,6 +100,7 @@ def render(spec: Mapping[str, Any]) -> dict[str, bytes]:
         folders=config["folders"],
         version=config["version"],
         policy=meta_policy(),
+        modules=modules_of(folder.files, "boot.js"),
         config=script_safe(json.dumps(config, sort_keys=True)),
     )
     return {"index.html": text.encode(), **folder.paths()}

@@ -44,6 +44,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def second_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Another version of the site: the same, but that it keeps the solutions to itself."""
+    out = tmp_path_factory.mktemp("second") / "lab"
+    assert main(["build", "--out", str(out), "--no-solutions"]) == 0
+    return out
+
+
+@pytest.fixture(scope="session")
 def server(site: Path) -> Iterator[LabServer]:
     """The site, served."""
     with LabServer(site) as running:
