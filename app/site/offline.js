@@ -9,11 +9,13 @@ export async function setUpOffline(offer) {
   } catch {
     return; // not a secure context, or the browser forbids it: the lab works, but only while its server does
   }
-  navigator.serviceWorker.ready.then(() => {
-    document.documentElement.dataset.offline = "ready"; // from now on a visit needs no server
-  });
   let asked = false;
+  const controlled = () => {
+    if (navigator.serviceWorker.controller) document.documentElement.dataset.offline = "ready"; // no server needed now
+  };
+  controlled();
   navigator.serviceWorker.addEventListener("controllerchange", () => {
+    controlled();
     if (asked) location.reload(); // only in the tab in which somebody agreed
   });
   const ready = (worker) => offer(() => {

@@ -75,7 +75,7 @@ export class Side {
     this.stones.replaceChildren(...this.policy.milestones.map(({iteration, label, note}) => h("button", {
       type: "button", class: "stone", title: note, dataset: {iteration}, "aria-label": `${iteration} ${label}. Go to this iteration: ${note}`,
       on: {click: () => this.on.jump(iteration)},
-    }, h("b", {text: iteration}), h("span", {text: label}))));
+    }, h("b", {text: iteration}), " ", h("span", {text: label}))));
   }
 
   #rejections() {

@@ -87,7 +87,8 @@ async function answer(request, path) {
 }
 
 self.addEventListener("install", (event) => event.waitUntil(install()));
-self.addEventListener("activate", (event) => event.waitUntil(tidy()));
+// The page of a first visit was not served by anybody's service worker: from now on it is.
+self.addEventListener("activate", (event) => event.waitUntil(tidy().then(() => self.clients.claim())));
 self.addEventListener("message", (event) => {
   if (event.data?.type === "activate") self.skipWaiting();
 });

@@ -8,8 +8,12 @@ import pytest
 from lab_server import LabServer
 from playwright.sync_api import Browser, sync_playwright
 
+from app.build.compress import QUICK
+from app.build.out import write_site
+from app.build.paths import cache_folder
+from app.build.site import make_site
+from app.build.store import Store
 from app.setup.browser import chromium
-from lab.cli import main
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -37,17 +41,19 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site as `serving-lab build` makes it."""
-    out = tmp_path_factory.mktemp("site") / "lab"
-    assert main(["build", "--out", str(out)]) == 0
-    return out
+    """The site as `serving-lab serve` makes it."""
+    return _built(tmp_path_factory.mktemp("site") / "lab")
 
 
 @pytest.fixture(scope="session")
 def second_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Another version of the site: the same, but that it keeps the solutions to itself."""
-    out = tmp_path_factory.mktemp("second") / "lab"
-    assert main(["build", "--out", str(out), "--no-solutions"]) == 0
+    return _built(tmp_path_factory.mktemp("second") / "lab", solutions=False)
+
+
+def _built(out: Path, **options: bool) -> Path:
+    # Packed quickly, as for one's own machine: packing well is a minute of work that no test looks at.
+    write_site(make_site(Store(cache_folder()), QUICK, **options), out)
     return out
 
 

@@ -1,8 +1,11 @@
 """The whole lab in real Chromium: what a visitor sees, does, and can rely on."""
 
+import functools
 import json
 import shutil
+import threading
 import time
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -312,6 +315,35 @@ def test_storage_denied_is_no_obstacle(browser, server):
         lab.reveal()
         assert lab.metrics("static")["iterations"] == 116
         assert lab.troubles == []
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_frame_shows_it_only_where_the_builder_allows(browser, site, tmp_path, allowed):
+    (tmp_path / "course").mkdir()
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(tmp_path / "course"))
+    outer = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=outer.serve_forever, daemon=True).start()
+    origin = f"http://localhost:{outer.server_port}"  # another origin than 127.0.0.1
+    live = tmp_path / "live"
+    shutil.copytree(site, live)
+    facts = json.loads((live / "site.json").read_text())
+    facts["frame_ancestors"] = [origin] if allowed else ["https://elsewhere.example"]
+    (live / "site.json").write_text(json.dumps(facts))
+    try:
+        with LabServer(live) as server, opened(browser) as lab:
+            (tmp_path / "course" / "index.html").write_text(f'<iframe src="{server.url}" width="1200" height="900">')
+            lab.page.goto(origin)
+            frame = lab.page.frame_locator("iframe")
+            if allowed:
+                expect(frame.locator(".side")).to_have_count(2)
+                frame.locator("html[data-python=ready]").wait_for(timeout=START)
+            else:
+                lab.page.wait_for_timeout(1500)
+                expect(frame.locator(".side")).to_have_count(0)
+                assert any("frame-ancestors" in trouble for trouble in lab.troubles)
+    finally:
+        outer.shutdown()
+        outer.server_close()
 
 
 # ---- how it looks ----------------------------------------------------------------------------------------------------
