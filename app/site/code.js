@@ -8,7 +8,7 @@ import {setUpQuiz} from "./quiz.js";
 import {Yours} from "./code-yours.js";
 import {h} from "./replay-dom.js";
 
-const NEAR = "900px";
+const NEAR = "300px"; // about a turn of the wheel before it comes into view
 
 /**
  * @param {object} context config and base of the site, view (the replay), runner, key (name → storage key),
@@ -77,7 +77,8 @@ export function setUpCode({config, base, view, runner, key, replay}) {
         plain: matchMedia("(pointer: coarse) and (max-width: 720px)").matches,
       });
       place.classList.add("built");
-      runner.warm().catch(() => { /* who presses Check or Run is told why */ });
+      // The page's own Python starts first; who presses Check before is served all the same.
+      pythonSettled().then(() => runner.warm()).catch(() => { /* who presses Check or Run is told why */ });
     } catch (error) {
       place.replaceChildren(h("p", {class: "notice"}, h("span", {text: `The exercises could not be loaded: ${error.message}.`}),
         h("button", {type: "button", class: "ghost", text: "Try again", on: {click: build}})));
@@ -109,4 +110,22 @@ export function setUpCode({config, base, view, runner, key, replay}) {
       return yours.join(next);
     },
   };
+}
+
+/** Resolves when the page's Python is ready, or has failed. */
+function pythonSettled() {
+  const root = document.documentElement;
+  const settled = () => root.dataset.python === "ready" || root.dataset.python === "failed";
+  return new Promise((resolve) => {
+    if (settled()) {
+      resolve();
+      return;
+    }
+    const watch = new MutationObserver(() => {
+      if (!settled()) return;
+      watch.disconnect();
+      resolve();
+    });
+    watch.observe(root, {attributeFilter: ["data-python"]});
+  });
 }

@@ -21,8 +21,7 @@ export class Progress {
     setText(place.querySelector(".of"), done >= all ? "✓" : `${done}/${all}`);
     setAttr(place, "data-state", done >= all ? "done" : done ? "begun" : "open");
     place.style.setProperty("--share", all ? done / all : 0);
-    setAttr(place, "aria-label", `${place.dataset.name}, ${done} of ${all} ${words}`);
-    setAttr(place, "title", `${done} of ${all} ${words}`);
+    tell(place, `${done} of ${all} ${words}`);
     if (![...this.strip.querySelectorAll("[data-part]")].some((one) => one.dataset.state === "reading")) setAttr(this.strip, "aria-busy", null);
   }
 
@@ -30,8 +29,7 @@ export class Progress {
   unknown(part) {
     const place = this.strip.querySelector(`[data-part="${part}"]`);
     setText(place.querySelector(".of"), "?");
-    setAttr(place, "aria-label", `${place.dataset.name}, could not be read`);
-    setAttr(place, "title", "could not be read");
+    tell(place, "could not be read");
   }
 
   // ---- the experiment ------------------------------------------------------------------------------------------
@@ -64,6 +62,12 @@ export class Progress {
   #experiment() {
     this.set("experiment", this.seen.size, 2, "seen: a seat handed over, and the end of both runs");
   }
+}
+
+/** The same words for who points at a part and for who hears it. */
+function tell(place, words) {
+  setText(place.querySelector(".spoken"), words);
+  setAttr(place, "title", words);
 }
 
 /** The iterations in which continuous batching first ends a request, and next admits one. */
