@@ -54,9 +54,7 @@ def _compress(files: Mapping[str, bytes], quality: int, store: Store) -> None:
         entries = []
         for number, content in enumerate(files.values()):
             (job / f"{number}").write_bytes(content)
-            entries.append(
-                {"file": f"{number}", "quality": quality, "brotli": f"{number}.br", "gzip": f"{number}.gz"}
-            )
+            entries.append({"file": f"{number}", "quality": quality, "brotli": f"{number}.br", "gzip": f"{number}.gz"})
         (job / "job.json").write_text(json.dumps(entries), encoding="utf-8")
         node.run_script("compress.mjs", job)
         for number, key in enumerate(files):

@@ -38,9 +38,7 @@ class Download:
 
 
 def _download(entry: dict) -> Download:
-    sources = tuple(
-        Source(s["kind"], s.get("package") or s["location"], s.get("member", "")) for s in entry["sources"]
-    )
+    sources = tuple(Source(s["kind"], s.get("package") or s["location"], s.get("member", "")) for s in entry["sources"])
     return Download(entry["name"], entry["version"], entry["file"], entry["sha256"], sources)
 
 

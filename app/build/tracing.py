@@ -42,9 +42,7 @@ def _source(path: Path) -> str:
     return sha256_hex(path.read_bytes())
 
 
-def _trace(
-    files: Mapping[str, bytes], stdlib: bytes, config: Mapping[str, Any], runtime: node.Runtime
-) -> bytes:
+def _trace(files: Mapping[str, bytes], stdlib: bytes, config: Mapping[str, Any], runtime: node.Runtime) -> bytes:
     with tempfile.TemporaryDirectory(prefix="serving-lab-trace-") as folder:
         job = Path(folder)
         (job / "stdlib.zip").write_bytes(stdlib)

@@ -12,6 +12,8 @@ from drive import COURSE, trace_of
 
 from lab.formats.trace_json import dump_trace
 
+pytestmark = pytest.mark.cpython_only("starts a process")
+
 ROOT = COURSE.parents[1]
 LAB = [sys.executable, "-m", "lab.cli"]
 

@@ -77,7 +77,11 @@ def test_compiled_by_the_runtimes_python_and_kept_by_content(
     runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Store(tmp_path)
-    units = [Unit("/a.py", b"'''doc'''\nx = 1\n", 0), Unit("/a.py", b"'''doc'''\nx = 1\n", 2), Unit("/b.py", b"def (", 0)]
+    units = [
+        Unit("/a.py", b"'''doc'''\nx = 1\n", 0),
+        Unit("/a.py", b"'''doc'''\nx = 1\n", 2),
+        Unit("/b.py", b"def (", 0),
+    ]
     made = compile_units(units, runtime, store)
     assert made[2] is None, "what is not Python is left out"
     assert made[0] and made[1] and made[0] != made[1]

@@ -205,7 +205,9 @@ def test_a_wheel_inside_a_wheel_is_found(
     assert "elsewhere" in capsys.readouterr().err
 
 
-def test_the_runtime_is_unpacked_from_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
+def test_the_runtime_is_unpacked_from_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: Store
+) -> None:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as tar:
         for name, content in {"package/pyodide.mjs": b"loader", "package/pyodide.asm.wasm": b"engine"}.items():
@@ -214,7 +216,11 @@ def test_the_runtime_is_unpacked_from_the_package(tmp_path: Path, monkeypatch: p
             tar.addfile(entry, io.BytesIO(content))
     (tmp_path / "runtime.tgz").write_bytes(packed.getvalue())
     pinned = Download(
-        "pyodide", "1", "runtime.tgz", hashlib.sha256(packed.getvalue()).hexdigest(), (file_at(tmp_path / "runtime.tgz"),)
+        "pyodide",
+        "1",
+        "runtime.tgz",
+        hashlib.sha256(packed.getvalue()).hexdigest(),
+        (file_at(tmp_path / "runtime.tgz"),),
     )
     monkeypatch.setattr(sources, "runtime", lambda: pinned)
     monkeypatch.delenv(sources.EXTRA_SOURCES, raising=False)

@@ -55,7 +55,9 @@ def test_archives_hold_bytecode_and_no_sources(site: Site) -> None:
 
 
 def test_archives_share_no_file(site: Site) -> None:
-    start, rest, ours = (archive(site, *of) for of in [("python", "start.zip"), ("python", "rest.zip"), ("lab", "app.zip")])
+    start, rest, ours = (
+        archive(site, *of) for of in [("python", "start.zip"), ("python", "rest.zip"), ("lab", "app.zip")]
+    )
     assert not start.keys() & rest.keys()
     assert not (start.keys() | rest.keys()) & ours.keys()
 

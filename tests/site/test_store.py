@@ -33,7 +33,8 @@ def test_a_reader_never_sees_a_part_while_others_write(tmp_path: Path) -> None:
     contents = [bytes([byte]) * 300_000 for byte in range(8)]
     write_atomically(path, contents[0])
     writers = [
-        threading.Thread(target=lambda c=content: [write_atomically(path, c) for _ in range(20)]) for content in contents
+        threading.Thread(target=lambda c=content: [write_atomically(path, c) for _ in range(20)])
+        for content in contents
     ]
     for writer in writers:
         writer.start()
