@@ -2,16 +2,19 @@
 //
 // Why a worker of its own, and not the app's: a learner can check code before Panel has started, while the app is busy with
 // a long replay, and also when Panel could not start at all. It costs some 40 MB and half a second, once.
-// It also fetches and compiles what every learner's worker starts from, so that those need no connection.
+// It also fetches and compiles what every learner's worker starts from, and hands it to them, so that those need no
+// connection. (It does not go by way of the page, which may not even hold WebAssembly: Firefox asks the page's policy.)
 //
-// page → worker: {type: "init", config, base}, {type: "call", id, method, args}    method: one of app.page.judge.Judge
-// worker → page: {type: "parts", parts} (see bare-python.js, and `archive` for learners), {type: "ready"},
-//                {type: "failed", message}, {type: "answer", id, text} | {type: "refused", id, message}
+// page → worker: {type: "init", config, base}, {type: "supply"} and a port to a learner's worker,
+//                {type: "call", id, method, args}    method: one of app.page.judge.Judge
+// worker → page: {type: "parts"} (it can supply), {type: "ready"} (it can judge), {type: "failed", message},
+//                {type: "answer", id, text} | {type: "refused", id, message}
 
 import { startPython } from "./bare-python.js";
 import { Downloads } from "./downloads.js";
 
 let judge = null;
+let supplies = null;
 
 async function start({ config, base }) {
   const url = (kind, file) => new URL(config.folders[kind] + file, base).href;
@@ -26,7 +29,8 @@ async function start({ config, base }) {
     blob(url("lab", "app.zip")),
   ]);
   const parts = { runtime: url("runtime", ""), wasm: module, stdlib, lock };
-  self.postMessage({ type: "parts", parts: { ...parts, archive: learner } });
+  supplies = { ...parts, archive: learner };
+  self.postMessage({ type: "parts" });
   const pyodide = await startPython(parts, app);
   judge = pyodide.pyimport("app.page.judge").Judge();
   self.postMessage({ type: "ready" });
@@ -42,6 +46,10 @@ const take = {
       self.postMessage({ type: "failed", message: lastLine(error) });
     }
   },
+  supply(_, [port]) {
+    // Only when asked, as both ends are surely joined then: in Firefox, WebAssembly that is sent before can get lost.
+    port.onmessage = () => port.postMessage(supplies);
+  },
   call({ id, method, args }) {
     try {
       self.postMessage({ type: "answer", id, text: judge[method](...args) });
@@ -51,4 +59,4 @@ const take = {
   },
 };
 
-self.addEventListener("message", ({ data }) => take[data.type]?.(data));
+self.addEventListener("message", ({ data, ports }) => take[data.type]?.(data, ports));

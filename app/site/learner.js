@@ -1,6 +1,7 @@
 // The worker in which a learner's code runs: a bare Python, shut off from the browser, that serves one ask and is ended.
 //
-// page → worker, once: {runtime, wasm, stdlib, lock, archive, memory} and a port. All else goes over the port:
+// page → worker, once: {memory} and two ports: one to the judge's worker, over which come {runtime, wasm, stdlib, lock,
+//                archive}, once, and one to the page, over which goes all else:
 // page → worker: {token, kind, args}      kind: a method of app.page.learner.Host; args: texts
 // worker → page: {type: "ready"} | {type: "failed", message}, then for each request
 //                {type: "part", token, text}…, {type: "answer", token, text} | {type: "ended", token, ended, detail}
@@ -45,9 +46,11 @@ const { apply } = Reflect;
 self.addEventListener("message", begin, { once: true });
 
 async function begin(event) {
-  const [port] = event.ports;
-  const { memory, archive, ...parts } = event.data;
+  const { memory } = event.data;
+  const [supply, port] = event.ports;
   const post = port.postMessage.bind(port);
+  const { archive, ...parts } = await supplied(supply);
+  supply.close();
   let methods;
   forbidCodeFromText(self);
   try {
@@ -79,6 +82,16 @@ async function begin(event) {
     }
     post(reply);
   }
+}
+
+/** What the judge's worker gives, asked for again when the browser could not deliver it. */
+function supplied(port) {
+  return new Promise((resolve) => {
+    const ask = () => port.postMessage("parts");
+    port.onmessage = ({ data }) => resolve(data);
+    port.onmessageerror = () => setTimeout(ask, 50);
+    ask();
+  });
 }
 
 /** How Python ended, from what came out of it instead of an answer. */

@@ -22,7 +22,7 @@ export class JudgeLink {
     this.#calls.clear();
   }
 
-  /** {parts, ready}: promises of what learners' workers start from, and of the judge being ready. */
+  /** {supply, ready}: promises of a function that supplies a learner's worker, and of the judge being ready. */
   start() {
     this.started ??= this.#begin();
     return this.started;
@@ -31,24 +31,24 @@ export class JudgeLink {
   #begin() {
     const worker = new Worker(new URL("judge.js", import.meta.url), { type: "module", name: "judge" });
     this.#worker = worker;
-    const parts = withResolvers();
+    const supply = withResolvers();
     const ready = withResolvers();
     const fail = (message) => {
       clearTimeout(timer);
       if (this.#worker !== worker) return;
       const error = new Error(message);
-      parts.reject(error);
+      supply.reject(error);
       ready.reject(error);
       this.#reset();
     };
     const timer = setTimeout(() => fail("The judge did not start in time."), START_SECONDS * 1000);
-    for (const { promise } of [parts, ready]) promise.catch(() => {});
+    for (const { promise } of [supply, ready]) promise.catch(() => {});
     worker.onerror = (event) => {
       event.preventDefault();
       fail(event.message || "The judge did not load.");
     };
     const take = {
-      parts: (data) => parts.resolve(data.parts),
+      parts: () => supply.resolve((port) => worker.postMessage({ type: "supply" }, [port])),
       ready: () => {
         clearTimeout(timer);
         ready.resolve();
@@ -59,7 +59,7 @@ export class JudgeLink {
     };
     worker.onmessage = ({ data }) => take[data.type]?.(data);
     worker.postMessage({ type: "init", config: this.config, base: this.base });
-    return { parts: parts.promise, ready: ready.promise };
+    return { supply: supply.promise, ready: ready.promise };
   }
 
   #settle(id) {

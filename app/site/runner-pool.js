@@ -7,11 +7,11 @@ export class Pool {
   #closed = false;
 
   /**
-   * @param parts () => promise of what a worker starts from
+   * @param supplier () => promise of a function that supplies a worker with what it starts from
    * @param spare whether one is made ready while another is in use
    */
-  constructor(parts, spare) {
-    this.parts = parts;
+  constructor(supplier, spare) {
+    this.supplier = supplier;
     this.spare = spare;
     this.inUse = 0;
   }
@@ -30,7 +30,7 @@ export class Pool {
   }
 
   async #start() {
-    const worker = new LearnerWorker(await this.parts());
+    const worker = new LearnerWorker(await this.supplier());
     if (this.#closed) worker.end();
     return worker.ready;
   }

@@ -13,8 +13,8 @@ export class LearnerWorker {
   #port;
   #request = null; // {token, settle, onPart} of the request under way
 
-  /** @param parts what judge.js posts as its parts */
-  constructor(parts) {
+  /** @param supply (port) => lets the judge's worker send over `port` what this one starts from */
+  constructor(supply) {
     this.#worker = new Worker(new URL("learner.js", import.meta.url), { type: "module", name: "learner" });
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
@@ -40,10 +40,11 @@ export class LearnerWorker {
         port1.onmessage = (event) => this.#hear(event.data);
         resolve(this);
       };
-      this.refuse = refuse;
     });
     this.ready.catch(() => {});
-    this.#worker.postMessage({ ...parts, memory: MEMORY }, [port2]);
+    const parts = new MessageChannel();
+    supply(parts.port1);
+    this.#worker.postMessage({ memory: MEMORY }, [parts.port2, port2]);
   }
 
   /**

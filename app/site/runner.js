@@ -61,7 +61,7 @@ export class LearnerRunner {
   constructor({ config, base, deadline = 5, spare = roomForSpare() }) {
     this.deadline = deadline;
     this.#judge = new JudgeLink(config, base);
-    this.#pool = new Pool(() => this.#judge.start().parts, spare);
+    this.#pool = new Pool(() => this.#judge.start().supply, spare);
   }
 
   /** Resolves when an ask would start at once; rejects with one sentence. */
@@ -76,8 +76,9 @@ export class LearnerRunner {
       const prepared = await stopped(solution.ask("prepare"));
       const { problem } = await stopped(this.#judge.call("prepared", JSON.stringify(prepared)));
       for (let index = 0; index < total; index++) {
-        const verdict = problem ? this.#judge.call("unrun", index) : this.#verdict(solution, index, stopped);
-        onCheck?.((await stopped(verdict)).verdict, index, total);
+        const judged = problem ? this.#judge.call("unrun", index) : this.#verdict(solution, index, stopped);
+        const { verdict } = await stopped(judged);
+        onCheck?.(verdict, index, total);
       }
       return stopped(this.#judge.call("result"));
     });
