@@ -41,6 +41,9 @@ def _ended(ended: str, detail: float | str | None) -> Said:
         told = "" if detail is None else f" by signal {detail}"
         cause = "Deep recursion, or code beyond Python, can do that."
         return "crashed", f"The interpreter was killed{told}.", cause, None, []
+    if ended == "recursion":
+        message = "It raised RecursionError: the calls went deeper than the interpreter can."
+        return "failed", message, _raised_cause("recursion", {"type": "RecursionError"}), None, []
     if ended == "grader":
         told = "" if detail is None else f": {detail}"
         return "grader_error", f"A fault of the grader, not of this code{told}.", "", None, []

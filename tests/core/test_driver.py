@@ -92,6 +92,7 @@ def test_it_stops_where_the_pool_runs_dry_and_says_what_an_engine_does():
         "A serving engine preempts here: it takes the newest request's pages and lets it start again later"
     )
     assert driven.departure is None
+    assert (driven.stopped.moment.expected, driven.stopped.moment.returned) == (None, None)
     assert driven.metrics["busy_iterations"] == 4
     assert driven.metrics["completed"] == 0
 
@@ -228,6 +229,15 @@ def test_a_step_that_is_only_otherwise_goes_on_to_the_end():
     assert driven.stopped is None
     assert driven.metrics["iterations"] == 116
     assert driven.metrics["completed"] == 9
+
+
+def test_a_head_that_the_step_leaves_waiting_without_need_has_no_gate():
+    rows = on_course(WRONG["one_admission_an_iteration"]).to_policy()["rows"]
+    assert [(row["waiting"], row["gate"]) for row in rows[:3]] == [
+        (["b", "c", "d"], None),
+        (["c", "d"], None),
+        (["d"], "seats"),
+    ]
 
 
 def test_every_known_mistake_shows_on_some_trace_and_draws_what_can_be_drawn():

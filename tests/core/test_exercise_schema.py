@@ -15,6 +15,8 @@ from lab.grading.judge import judge
 from lab.grading.reply import Reply
 from lab.grading.report import for_student
 
+pytestmark = pytest.mark.cpython_only("jsonschema stands on rpds, which is native code")
+
 FOLDER = Path(str(shipped()))
 NAMES = ("exercise", "checks", "wrong", "result")
 SCHEMAS = {name: json.loads((FOLDER / f"{name}.schema.json").read_text("utf-8")) for name in NAMES}
@@ -163,7 +165,7 @@ def test_results_of_runs_that_ended_otherwise_are_as_the_schema_says():
             return self.ran
 
     fine = Reply({"phase": "call", "problem": None, "steps": [], "output": {"text": "", "bytes": 0}, "ended": None})
-    for ended in ("time", "memory", "output", "exit", "signal", "lost", "grader"):
+    for ended in ("time", "memory", "output", "exit", "signal", "recursion", "lost", "grader"):
         for runner in (Ended(fine, Reply(ended=ended, detail=3)), Ended(Reply(ended=ended), fine)):
             assert complaints("result", grade(PAGES, "", runner)) == []
 

@@ -75,6 +75,7 @@ def test_a_right_answer_passes_and_shows_the_call():
         (Reply(ended="output"), "stopped", "It printed more than 10 MB, and was stopped."),
         (Reply(ended="exit", detail=0), "crashed", "The interpreter exited with status 0"),
         (Reply(ended="signal", detail=11), "crashed", "The interpreter was killed by signal 11."),
+        (Reply(ended="recursion"), "failed", "It raised RecursionError: the calls went deeper"),
         (Reply(ended="lost"), "crashed", "The interpreter was lost"),
         (Reply(ended="grader", detail="no disk"), "grader_error", "A fault of the grader, not of this code: no disk."),
         (Reply(), "crashed", "The interpreter was lost"),

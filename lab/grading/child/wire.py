@@ -18,6 +18,7 @@ What is not plain data becomes a mark, so that it can be told:
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -33,12 +34,15 @@ MAX_CHARS = 2_000_000
 MAX_INT_BITS = 16_384
 MAX_SAFE = 2**53 - 1
 PREVIEW = 120
+PREVIEW_DEPTH = 60
+"""Calls that a learner's ``__repr__`` may nest: far fewer than a browser's stack can hold."""
 
 _PLAIN = (bool, int, float, str, list, tuple, dict)
 # A metaclass may hide these behind attributes of its own; the descriptors cannot be hidden.
 _name_of = type.__dict__["__name__"].__get__
 _mro_of = type.__dict__["__mro__"].__get__
 _hex = float.hex
+_frame, _set_limit, _get_limit = sys._getframe, sys.setrecursionlimit, sys.getrecursionlimit
 
 
 def class_name(kind: type) -> str:
@@ -123,11 +127,26 @@ class Encoder:
             for base in (str, bytes, bytearray, list, tuple, dict, set, frozenset):
                 if base in _mro_of(type(value)) and base.__len__(value) > 1000:  # type: ignore[arg-type]
                     return ""
-            text = text_from(value)
+            text = _shallow(text_from, value)
             text = str.__str__(text) if len(text) <= PREVIEW else str.__getitem__(text, slice(PREVIEW)) + "…"
         except BaseException:
             return ""
         return text
+
+
+def _shallow(function: Callable[[Any], str], value: object) -> str:
+    """`function(value)` with room for PREVIEW_DEPTH nested calls."""
+    depth = 1
+    frame = _frame()
+    while frame.f_back is not None:
+        frame = frame.f_back
+        depth += 1
+    limit = _get_limit()
+    _set_limit(depth + PREVIEW_DEPTH)
+    try:
+        return function(value)
+    finally:
+        _set_limit(limit)
 
 
 def encode(value: object) -> Wire:
