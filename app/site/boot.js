@@ -129,6 +129,7 @@ function show(payload) {
 
 $("experiment").addEventListener("lab-iteration", ({detail}) => {
   state.iteration = detail.iteration;
+  if (detail.last !== bridge.last) bridge.setLast(detail.last);
   bridge.setCursor(detail.iteration);
   writeLink();
 });

@@ -5,11 +5,16 @@ import {sizeWords} from "./code-words.js";
 
 const SHOWN = 64 * 1024; // characters drawn at most, whatever arrives
 
+/** What a verdict says was printed, as {text, bytes}; null where nothing was. */
+export function printedBox({text, bytes}) {
+  return bytes ? outputBox("Printed", text, Math.max(0, bytes - new TextEncoder().encode(text).length)) : null;
+}
+
 /**
  * @param {string} label  @param {string} text what is kept of it  @param {number} cut bytes printed beyond that
  * @returns {HTMLElement}
  */
-export function outputBox(label, text, cut) {
+function outputBox(label, text, cut) {
   const box = new OutputBox(label);
   box.show(text, cut);
   return box.node;

@@ -1,6 +1,7 @@
 // The results of a check run, one by one as they arrive, in places that are there from the start so that nothing moves.
 
 import {count, h, setAttr, setText} from "./replay-dom.js";
+import {printedBox} from "./code-output.js";
 import {Verdict} from "./code-verdict.js";
 
 export class CheckResults {
@@ -82,6 +83,6 @@ export class CheckResults {
     this.problem.replaceChildren(h("p", {class: "message"}, problem.message,
       Number.isInteger(problem.line)
         ? h("button", {type: "button", class: "line-link", text: `Go to line ${problem.line}`, on: {click: () => this.goTo(problem.line)}}) : null),
-    h("p", {class: "cause", text: problem.cause ?? ""}));
+    h("p", {class: "cause", text: problem.cause}), printedBox(problem.output) ?? "");
   }
 }

@@ -1,7 +1,7 @@
 // One check: its name, what came of it in a word and a colour, and behind it the call, what came back and why that is.
 
 import {count, h, setAttr, setText} from "./replay-dom.js";
-import {outputBox} from "./code-output.js";
+import {printedBox} from "./code-output.js";
 import {OUTCOMES, outcomeOf} from "./code-words.js";
 
 export class Verdict {
@@ -53,16 +53,12 @@ export class Verdict {
     if (facts.length) {
       parts.push(h("dl", {class: "values"}, ...facts.flatMap(([term, text]) => [h("dt", {text: term}), h("dd", {}, h("code", {text}))])));
     }
-    if (verdict.mutated?.length) {
+    if (verdict.mutated.length) {
       parts.push(h("p", {text: `The call changed what it was given: ${verdict.mutated.join(", ")}.`}));
     }
-    if (verdict.frames?.length > 1) parts.push(this.#frames(verdict.frames));
+    if (verdict.frames.length > 1) parts.push(this.#frames(verdict.frames));
     if (!passed && verdict.hint) parts.push(h("p", {class: "hint"}, h("b", {text: "Hint. "}), verdict.hint));
-    const {text = "", bytes = 0} = verdict.output ?? {};
-    if (text || bytes) {
-      const kept = new TextEncoder().encode(text).length;
-      parts.push(outputBox("Printed", text, Math.max(0, bytes - kept)));
-    }
+    if (verdict.output.bytes) parts.push(printedBox(verdict.output));
     return parts;
   }
 

@@ -131,6 +131,7 @@ export class PanelBridge {
     } finally {
       this.patching = false;
     }
+    if (this.last) this.setLast(this.last);
   }
 
   #models(type) {
@@ -144,6 +145,14 @@ export class PanelBridge {
     this.t = t;
     this.#quietly(() => {
       for (const mark of this.#models("BoxAnnotation")) if (mark.name === "cursor") mark.setv({left: t, right: t + 1});
+    });
+  }
+
+  /** End every time axis after iteration `last`: a learner's own policy, of which Python knows nothing, may run longer. */
+  setLast(last) {
+    this.last = last;
+    this.#quietly(() => {
+      for (const {x_range: range} of this.#models("Figure")) range.setv({end: last + 1, reset_end: last + 1});
     });
   }
 
@@ -194,5 +203,6 @@ export class PanelBridge {
       for (const mark of this.#models("BoxAnnotation")) if (mark.name === "cursor") mark.fill_color = get("--now");
     });
     if (this.t) this.setCursor(this.t);
+    if (this.last) this.setLast(this.last);
   }
 }

@@ -24,6 +24,7 @@ export function setUpQuiz({place, replay, store, progress}) {
   let questions = [];
 
   function keep() {
+    for (const id of read(store).done) done.add(id); // another tab may have answered others
     store.write(NAME, JSON.stringify({schema_version: 1, seed, answers, done: [...done]}));
   }
 

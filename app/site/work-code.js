@@ -74,6 +74,7 @@ export class Code {
     this.look();
     if (this.conflict) {
       this.#putAside(this.text, "other tab");
+      this.changed("aside");
       return;
     }
     this.#save();
@@ -91,7 +92,7 @@ export class Code {
   look() {
     if (this.store.trouble) return; // then this tab's memory is the newest there is
     const stored = this.store.stored(this.name);
-    if (stored === this.#seen) return;
+    if (stored === this.#seen || stored === this.conflict?.stored) return;
     const theirs = stored === null ? {code: this.exercise.starter, saved_at: null} : parsed(stored, this.exercise.id);
     if (theirs && theirs.code === this.text) {
       this.#seen = stored; // the same code: nothing to ask

@@ -10,8 +10,7 @@ export class Progress {
   constructor(strip, store) {
     this.strip = strip;
     this.store = store;
-    const kept = store.json(NAME);
-    this.seen = new Set(Array.isArray(kept?.experiment) ? kept.experiment.filter((one) => one === "milestones" || one === "end") : []);
+    this.seen = new Set(this.#kept());
   }
 
   /** @param {string} part code, experiment or check  @param {number} done  @param {number} all  @param {string} words what is counted */
@@ -52,9 +51,14 @@ export class Progress {
     });
   }
 
+  #kept() {
+    const kept = this.store.json(NAME)?.experiment;
+    return Array.isArray(kept) ? kept.filter((one) => one === "milestones" || one === "end") : [];
+  }
+
   #saw(what) {
     if (this.seen.has(what)) return;
-    this.seen.add(what);
+    for (const one of [what, ...this.#kept()]) this.seen.add(one); // another tab may have seen more
     this.store.write(NAME, JSON.stringify({experiment: [...this.seen]}));
     this.#experiment();
   }

@@ -251,6 +251,10 @@ def test_the_keyboard_goes_in_and_out_of_the_editor(browser, server, kind):
         code.page.keyboard.press("Control+z")
         assert code.text() != indented  # undo works
         code.write(SHORT)
+        if kind == "ace":
+            code.page.keyboard.press("Control+f")
+            expect(code.panel.locator(".ace_search")).to_be_visible()
+            code.page.keyboard.press("Escape")
         code.page.keyboard.press("Control+Enter")
         code.wait_checked()
         expect(code.said).to_contain_text("checks passed")
@@ -566,6 +570,26 @@ def test_where_a_wrong_step_departs_is_marked_and_explained(browser, server):
         stone.click()
         expect(code.page.locator("#experiment input[type=range]").first).to_have_value("1")
         expect(side.locator(".words")).to_contain_text("admits b")
+        assert code.lab.troubles == []
+
+
+def test_a_slower_step_stretches_every_axis(browser, server):
+    """With one seat the run is longer than the engine's; timelines and charts still end together."""
+    with learner(browser, server.url, STEP) as code:
+        code.lab.wait_ready()
+        code.lab.reveal()
+        code.near()
+        code.write(reference(STEP).replace("< max_num_seqs", "< 1")).press("Experiment with your code")
+        expect(code.lab.side("yours")).to_be_visible(timeout=SLOW)
+        last = int(code.page.locator("#experiment input[type=range]").first.get_attribute("max") or 0)
+        assert last == code.lab.metrics("yours")["iterations"] > 116
+        ends = code.page.evaluate(
+            "() => Bokeh.documents.flatMap((d) => [...d._all_models.values()])"
+            ".filter((m) => m.type === 'Figure').map((m) => m.x_range.end)"
+        )
+        assert ends == [last + 1, last + 1]
+        code.page.locator(".yours").get_by_role("button", name="Remove it").click()
+        expect(code.page.locator("#experiment input[type=range]").first).to_have_attribute("max", "116")
         assert code.lab.troubles == []
 
 
