@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
@@ -196,6 +196,26 @@ def load(folder: Traversable) -> Exercise:
     )
     _agree(exercise, f"{exercise_id}/exercise.json")
     return exercise
+
+
+def more_hidden(exercise: Exercise, data: bytes, source: str) -> Exercise:
+    """`exercise` with further hidden checks: those in `data`, in the form of a hidden.json. Raises InputError."""
+    try:
+        value, more = _checks(parse_json(data, source), exercise.id, HIDDEN)
+        taken = {check.name for check in exercise.checks(hidden=True)}
+        for check in more:
+            if check.name in taken:
+                raise InputError(f"there is a check {shown(check.name)} already; give this one another name")
+            taken.add(check.name)
+    except InputError as error:
+        raise error.at(source=source) from None
+    return replace(
+        exercise,
+        hidden=exercise.hidden + more,
+        hidden_points=exercise.hidden_points + sum(check.points for check in more),
+        hidden_count=exercise.hidden_count + len(more),
+        all_sha256=_sha256([exercise.all_sha256, value]),
+    )
 
 
 def _agree(exercise: Exercise, source: str) -> None:
