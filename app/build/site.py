@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,9 +42,11 @@ def make_site(store: Store, quality: int, frame_ancestors: Sequence[str] = (), *
 
     `solutions`: whether the exercises' reference solutions can be opened on the page.
     """
-    with Runtime(fetch.runtime_files(store)) as runtime:
+    with Runtime(fetch.runtime_files(store)) as runtime, ThreadPoolExecutor(1) as background:
         vendor_files = vendor.vendor_folder()
         runtime_files = runtime_folder.runtime_folder(runtime.files)
+        # What never changes is compressed into the store while Python is compiled; below it is found there.
+        background.submit(siblings, {**vendor_files.paths(), **runtime_files.paths()}, quality, store)
         config: dict[str, Any] = {
             "version": importlib.metadata.version("serving-lab"),
             "folders": {"vendor": vendor_files.name, "runtime": runtime_files.name},

@@ -6,6 +6,7 @@ The worker imports this module and calls `load`, then `start`, then `rendered` o
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -57,6 +58,8 @@ def prepare(vendor: str) -> None:
 
 def load(config: Mapping[str, Any], read: Callable[[str], Any]) -> None:
     """Imports the app and what it stands on. `config` is the site's; `read(file)` gets a file of its Python folder."""
+    # A start makes hundreds of thousands of objects that stay: looking through them for garbage finds none.
+    gc.disable()
     prepare(config["folders"]["vendor"])
     rest.install(read)
     from panel.io import pyodide as _bridge  # noqa: F401  (slow: this is most of a start)
@@ -82,6 +85,8 @@ def start(state: str, post: Callable[[str, str], None]) -> str:
     slots = {name: _add(root) for name, root in roots.items()}
     docs_json, render_items, root_ids = bridge._doc_json(_document)
     _document._session_context = None
+    gc.freeze()
+    gc.enable()
     made = {"docs_json": docs_json, "render_items": render_items, "root_ids": root_ids, "extra": {"slots": slots}}
     return json.dumps(made)
 
