@@ -12,7 +12,7 @@ from typing import Any
 from app.build import fetch, runtime_folder, vendor
 from app.build.compress import siblings
 from app.build.folders import Folder, content_hash
-from app.build.node import Runtime
+from app.build.node import Runtime, node
 from app.build.out import NAME, SITE_FILE
 from app.build.page import SERVICE_WORKER, make_page
 from app.build.paths import SITE_SOURCES
@@ -42,6 +42,7 @@ def make_site(store: Store, quality: int, frame_ancestors: Sequence[str] = (), *
 
     `solutions`: whether the exercises' reference solutions can be opened on the page.
     """
+    node()  # says at once what to install when it is missing
     with Runtime(fetch.runtime_files(store)) as runtime, ThreadPoolExecutor(1) as background:
         vendor_files = vendor.vendor_folder()
         runtime_files = runtime_folder.runtime_folder(runtime.files)
