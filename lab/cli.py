@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, NoReturn
 
-from lab import __version__, cli_grade, cli_replay, cli_trace
+from lab import __version__, cli_checks, cli_grade, cli_replay, cli_trace
 from lab.errors import InputError
 from lab.terminal import notice
 
@@ -43,6 +43,7 @@ def build_parser(app_command: str | None = None) -> OneLineParser:
     cli_replay.add_to(commands)
     cli_trace.add_to(commands)
     cli_grade.add_to(commands)
+    cli_checks.add_to(commands)
     for name, summary in APP_COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
         if name == app_command:

@@ -33,9 +33,9 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     parser.add_argument("--out", required=True, metavar="DIR", help="the folder to write to")
     parser.add_argument("--exercise", metavar="ID", help="the exercise of all files (default: names and code tell)")
     parser.add_argument("--student", metavar="NAME", help="whose everything is (default: folder and file names tell)")
-    parser.add_argument("--jobs", metavar="N", type=_jobs, help="solutions run side by side (default: the cores)")
+    parser.add_argument("--jobs", metavar="N", type=jobs_from, help="solutions run side by side (default: the cores)")
     parser.add_argument(
-        "--timeout", metavar="SECONDS", type=_seconds, default=5.0, help="for one check (default: %(default)g)"
+        "--timeout", metavar="SECONDS", type=seconds_from, default=5.0, help="for one check (default: %(default)g)"
     )
     parser.add_argument(
         "--memory", metavar="MIB", type=_memory, default=512, help="for one solution, in MiB (default: %(default)s)"
@@ -58,13 +58,15 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     parser.set_defaults(run=run_grade)
 
 
-def _jobs(text: str) -> int:
+def jobs_from(text: str) -> int:
+    """The argument of --jobs."""
     if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= 256:
         raise argparse.ArgumentTypeError(f"must be from 1 to 256, not {shown(text)}; write the number of cores")
     return int(text)
 
 
-def _seconds(text: str) -> float:
+def seconds_from(text: str) -> float:
+    """The argument of --timeout."""
     if not re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,3})?", text) or not 0.1 <= float(text) <= 3600:
         raise argparse.ArgumentTypeError(f"must be seconds from 0.1 to 3600, not {shown(text)}; write 5")
     return float(text)

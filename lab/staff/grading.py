@@ -12,6 +12,9 @@ from lab.staff.attribution import Submission
 from lab.staff.plan import Plan
 from lab.staff.runner import Boxed
 
+UNUSABLE = "What was handed in "
+"""How the message begins where there is no code to run."""
+
 TRIES = 2
 """How often a submission is run before a fault of ours stands."""
 
@@ -41,7 +44,7 @@ def faulty(submission: Submission, exercise: Exercise, plan: Plan, reason: str) 
 def _unusable(reason: str) -> dict[str, Any]:
     return {
         "outcome": "did_not_run",
-        "message": f"What was handed in {reason}.",
+        "message": f"{UNUSABLE}{reason}.",
         "cause": "Hand in one Python file, or the lab's export.",
         "line": None,
         "column": None,

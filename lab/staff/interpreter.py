@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FLAGS = ("-s", "-S", "-P")
-"""No site-packages, of the user or of the machine: solutions have the standard library. Nor does the start folder count."""
+"""No site-packages, of the user or of the machine, and no folder of the start: just the standard library."""
 
 PACKAGES = ("site-packages", "dist-packages")
 

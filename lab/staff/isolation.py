@@ -119,7 +119,7 @@ def _offered(limits: Limits, jobs: int, temporary: str, without: Sequence[str]) 
     python = ours()
     if python is None:
         raise NoIsolation("the Python that runs the lab does not run by itself")
-    off = {name: "left off with --without" for name in without}
+    off = dict.fromkeys(without, "left off with --without")
     root = os.geteuid() == 0
     off.setdefault(
         *(("user_namespace", _NOT_ASKED["user_namespace"]) if root else ("own_user", _NOT_ASKED["own_user"]))

@@ -9,7 +9,7 @@ import selectors
 import signal
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from lab.exercises import Exercise
@@ -24,19 +24,24 @@ LOST = 2
 """How many workers a submission may take with it before it is given up."""
 
 Task = tuple[Submission, Exercise]
+Work = Callable[[Submission, Exercise, Plan, int], Result]
+
 Graded = tuple[int, Result, float]
 """Which task, its result, and the seconds that it took."""
 
 
-def run(tasks: Sequence[Task], plan: Plan, jobs: int) -> Iterator[Graded]:
-    """The results of `tasks`, as they come. Leaving the loop early ends everything that was started."""
+def run(tasks: Sequence[Task], plan: Plan, jobs: int, work: Work = grade_submission) -> Iterator[Graded]:
+    """The results of `tasks`, as they come. Leaving the loop early ends everything that was started.
+
+    work: what is done with each: ``work(submission, exercise, plan, job)``
+    """
     pending = list(range(len(tasks)))[::-1]
     lost: dict[int, int] = {}
     workers: list[_Worker] = []
     selector = selectors.DefaultSelector()
     try:
         for job in range(min(jobs, len(tasks))):
-            workers.append(_Worker(tasks, plan, job))
+            workers.append(_Worker(tasks, plan, job, work))
             selector.register(workers[-1].answers, selectors.EVENT_READ, workers[-1])
             workers[-1].give(pending.pop())
         busy = len(workers)
@@ -59,7 +64,7 @@ def run(tasks: Sequence[Task], plan: Plan, jobs: int) -> Iterator[Graded]:
                         reason = "the process that graded it was killed more than once"
                         yield index, faulty(*tasks[index], plan, reason), 0.0
                     job = workers.index(worker)
-                    worker = workers[job] = _Worker(tasks, plan, job)
+                    worker = workers[job] = _Worker(tasks, plan, job, work)
                     selector.register(worker.answers, selectors.EVENT_READ, worker)
                 if pending:
                     worker.give(pending.pop())
@@ -75,7 +80,7 @@ def run(tasks: Sequence[Task], plan: Plan, jobs: int) -> Iterator[Graded]:
 class _Worker:
     """One forked process. It is told the number of a task, and tells its result, one line each."""
 
-    def __init__(self, tasks: Sequence[Task], plan: Plan, job: int) -> None:
+    def __init__(self, tasks: Sequence[Task], plan: Plan, job: int, work: Work) -> None:
         numbers, self._numbers = os.pipe()
         self.answers, answers = os.pipe()
         self.task = -1
@@ -87,7 +92,7 @@ class _Worker:
             try:
                 os.close(self._numbers)
                 os.close(self.answers)
-                _work(tasks, plan, job, parent, numbers, answers)
+                _work(tasks, plan, job, work, parent, numbers, answers)
                 status = 0
             except BaseException:
                 traceback.print_exc()
@@ -127,7 +132,7 @@ class _Worker:
             self._pid = 0
 
 
-def _work(tasks: Sequence[Task], plan: Plan, job: int, parent: int, numbers: int, answers: int) -> None:
+def _work(tasks: Sequence[Task], plan: Plan, job: int, work: Work, parent: int, numbers: int, answers: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, who ends this one
     for action in (die_with_parent, lambda: prctl(PR_SET_CHILD_SUBREAPER, 1)):
         with contextlib.suppress(OSError):
@@ -139,7 +144,7 @@ def _work(tasks: Sequence[Task], plan: Plan, job: int, parent: int, numbers: int
             submission, exercise = tasks[int(line)]
             start = time.monotonic()
             try:
-                result = grade_submission(submission, exercise, plan, job)
+                result = work(submission, exercise, plan, job)
             except Exception as error:
                 traceback.print_exc()
                 result = faulty(submission, exercise, plan, f"{type(error).__name__}: {error}")

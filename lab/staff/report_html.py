@@ -20,16 +20,28 @@ COMMON = 15
 """Wrong answers that are listed."""
 
 _STYLE = """
-:root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--line:#d0d7de;--bar:#0b66c3;--good:#1a7f37;--bad:#b3261e;--panel:#f6f8fa}
-@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#9aa4af;--line:#3d444d;--bar:#5aa9f5;--good:#56c271;--bad:#ff8b80;--panel:#1f242b}}
+:root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--line:#d0d7de;--bar:#0b66c3;
+--good:#1a7f37;--bad:#b3261e;--panel:#f6f8fa}
+@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#9aa4af;--line:#3d444d;--bar:#5aa9f5;
+--good:#56c271;--bad:#ff8b80;--panel:#1f242b}}
 body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);max-width:72rem;margin:0 auto;padding:1rem}
-h1{font-size:1.6rem}h2{font-size:1.25rem;margin-top:2.5rem;border-bottom:1px solid var(--line)}h3{font-size:1.05rem;margin:1.5rem 0 .25rem}
-table{border-collapse:collapse;margin:.5rem 0}th,td{text-align:left;padding:.2rem .7rem;border-bottom:1px solid var(--line);vertical-align:top}
+h1{font-size:1.6rem}
+h2{font-size:1.25rem;margin-top:2.5rem;border-bottom:1px solid var(--line)}
+h3{font-size:1.05rem;margin:1.5rem 0 .25rem}
+table{border-collapse:collapse;margin:.5rem 0}
+th,td{text-align:left;padding:.2rem .7rem;border-bottom:1px solid var(--line);vertical-align:top}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
-.wide{overflow-x:auto}.soft{color:var(--soft)}.passed{color:var(--good)}.bad{color:var(--bad)}
-pre{background:var(--panel);padding:.5rem .7rem;overflow-x:auto;white-space:pre-wrap;overflow-wrap:anywhere;margin:.25rem 0 .75rem}
-svg{max-width:100%;height:auto}rect{fill:var(--bar)}text{fill:var(--ink);font:12px system-ui,sans-serif}
-section.student{border-top:1px solid var(--line);padding-top:.25rem}section:target{outline:3px solid var(--bar);outline-offset:.4rem}
+.wide{overflow-x:auto}
+.soft{color:var(--soft)}
+.passed{color:var(--good)}
+.bad{color:var(--bad)}
+pre{background:var(--panel);padding:.5rem .7rem;overflow-x:auto;white-space:pre-wrap;
+overflow-wrap:anywhere;margin:.25rem 0 .75rem}
+svg{max-width:100%;height:auto}
+rect{fill:var(--bar)}
+text{fill:var(--ink);font:12px system-ui,sans-serif}
+section.student{border-top:1px solid var(--line);padding-top:.25rem}
+section:target{outline:3px solid var(--bar);outline-offset:.4rem}
 a{color:inherit}
 """.strip()
 
@@ -42,7 +54,8 @@ def report_html(book: Gradebook) -> str:
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="referrer" content="no-referrer">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n'
         f"<title>Grades</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
@@ -220,7 +233,8 @@ def _cell(entry: Entry | None) -> str:
 def _isolation(book: Gradebook) -> Iterator[str]:
     yield "<h2>How solutions were shut off</h2>"
     limits = book.plan.limits
-    yield f"<p>{limits.timeout:g} s a check, {limits.memory} MiB a solution, run by {_t(book.plan.interpreter.python)}.</p>"
+    python = _t(book.plan.interpreter.python)
+    yield f"<p>{limits.timeout:g} s a check, {limits.memory} MiB a solution, run by {python}.</p>"
     holds = book.plan.isolation()
     words = {**WORDS, **MEANING}
     yield from _table(
@@ -247,7 +261,8 @@ def _student(book: Gradebook, number: int, student: Student) -> Iterator[str]:
 def _entry(exercise: Exercise, entry: Entry) -> Iterator[str]:
     result = entry.result
     late = " · late" if entry.late else ""
-    yield f"<p><strong>{_t(exercise.title)}</strong>: {_cell(entry)}{late} · <code>{_t(entry.submission.place)}</code></p>"
+    place = _t(entry.submission.place)
+    yield f"<p><strong>{_t(exercise.title)}</strong>: {_cell(entry)}{late} · <code>{place}</code></p>"
     for note in entry.submission.notes:
         yield f'<p class="bad">{_t(note)}</p>'
     if result["problem"] is not None:

@@ -6,7 +6,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
@@ -44,7 +44,7 @@ class Options:
     exercise: str | None = None
     student: str | None = None
     jobs: int = 1
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     hidden: str | None = None
     force: bool = False
     roster: Roster | None = None

@@ -17,6 +17,7 @@ from lab.exercises import Exercise
 from lab.files import whole_file
 from lab.grading.report import Result, code_sha256, lab_version
 from lab.staff.attribution import Submission
+from lab.staff.grading import UNUSABLE
 from lab.staff.plan import Limits
 
 RESULTS, FEEDBACK, GRADESCOPE = "results", "feedback", "gradescope"
@@ -61,9 +62,10 @@ class Store:
         }
         if any(found.get(key) != value for key, value in expected.items()):
             return None
-        problem = found.get("problem")
-        unusable = problem is not None and problem.get("message", "").startswith("What was handed in ")
-        return found if unusable == bool(submission.problem) and (not unusable or _same(problem, submission)) else None
+        problem = found.get("problem") or {}
+        message = str(problem.get("message", ""))
+        said = message if message.startswith(UNUSABLE) else ""
+        return found if said == (f"{UNUSABLE}{submission.problem}." if submission.problem else "") else None
 
     def keep(self, submission: Submission, result: Result) -> None:
         """Write a result."""
@@ -74,10 +76,6 @@ class Store:
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(str(path)) as out:
             out.write(text)
-
-
-def _same(problem: dict[str, Any], submission: Submission) -> bool:
-    return bool(problem["message"] == f"What was handed in {submission.problem}.")
 
 
 def read_result(path: Path) -> Result | None:

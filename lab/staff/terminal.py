@@ -64,16 +64,17 @@ def summary(book: Gradebook, kept: int, out: str) -> Iterator[str]:
         yield f"not on the roster: {_list(strangers)}"
     if book.unplaced:
         yield f"not graded, {_count(len(book.unplaced), 'file')}:"
-        for one in book.unplaced[:LISTED]:
-            whose = f" ({one.student})" if one.student and one.student not in one.place else ""
-            yield f"  {one.place}{whose}: {one.reason}"
+        for left in book.unplaced[:LISTED]:
+            whose = f" ({left.student})" if left.student and left.student not in left.place else ""
+            yield f"  {left.place}{whose}: {left.reason}"
         if len(book.unplaced) > LISTED:
             yield f"  and {len(book.unplaced) - LISTED} more, in the report"
     if book.compared is not None:
         changed = book.compared["changed"]
         yield f"against the earlier run: {len(changed)} changed, {book.compared['same']} the same"
-        for one in changed[:LISTED]:
-            yield f"  {one['student']}, {one['exercise']}: {one['before']['points']} → {one['after']['points']} points"
+        for change in changed[:LISTED]:
+            before, after = change["before"]["points"], change["after"]["points"]
+            yield f"  {change['student']}, {change['exercise']}: {before} → {after} points"
         if len(changed) > LISTED:
             yield f"  and {len(changed) - LISTED} more, in the report"
     holds = book.plan.isolation()

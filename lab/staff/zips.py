@@ -1,4 +1,4 @@
-"""Reads what is in a zip, in memory and within bounds. Names say nothing about where anything is written: nothing is."""
+"""Reads what is in a zip, in memory and within bounds. Nothing is written anywhere, whatever the names in it say."""
 
 from __future__ import annotations
 
@@ -136,4 +136,4 @@ def _parts(name: str) -> tuple[str, ...]:
 
 
 def _junk(parts: tuple[str, ...]) -> bool:
-    return any(part in _JUNK or part.startswith(".") and part != ".." for part in parts)
+    return any(part in _JUNK or (part.startswith(".") and part != "..") for part in parts)

@@ -1,4 +1,4 @@
-"""A filter of system calls: no signal to others, no tracing, no way out of the process group, no sockets but local ones.
+"""A filter of system calls: no signal to others, no tracing, no leaving the process group, no sockets but local ones.
 
 Needs no privilege. The program is classic BPF (seccomp(2)); call numbers are those of the kernel's tables.
 """

@@ -53,7 +53,7 @@ def _show(path: str, root: str) -> None:
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     if Path(path).is_symlink():
-        target.symlink_to(os.readlink(path))
+        target.symlink_to(Path(path).readlink())
         return
     target.mkdir() if Path(path).is_dir() else target.touch()
     mount(_b(path), _b(str(target)), None, BIND | REC)
