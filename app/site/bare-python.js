@@ -43,6 +43,8 @@ export async function startPython({ runtime, wasm, stdlib, lock }, archive, { me
       stdLibURL: runtime + STDLIB,
       jsglobals: js,
       stdin: () => null,
+      stdout: () => {}, // also what Pyodide itself has to say, which would go to the console
+      stderr: () => {},
     });
     // Written to no one, and kept nowhere: Pyodide's own way would collect a line that never ends.
     for (const set of [pyodide.setStdout, pyodide.setStderr]) set({ write: (bytes) => bytes.length });
