@@ -34,6 +34,9 @@ def _ended(ended: str, detail: float | str | None) -> Said:
     if ended == "output":
         cause = "Is there a print in a loop that never ends?"
         return "stopped", "It printed more than 10 MB, and was stopped.", cause, None, []
+    if ended == "files":
+        cause = "Nothing here needs a file."
+        return "stopped", "It wrote too much to files, and was stopped.", cause, None, []
     if ended == "exit":
         told = "" if detail is None else f" with status {detail}"
         return "crashed", f"The interpreter exited{told} before there was a result.", _NO_EXIT, None, []

@@ -7,7 +7,7 @@ from typing import Any
 
 from lab.grading.trust import is_answer
 
-ENDED = ("time", "memory", "output", "exit", "signal", "recursion", "lost", "grader")
+ENDED = ("time", "memory", "output", "exit", "signal", "recursion", "files", "lost", "grader")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Reply:
     answer: what `lab.grading.child.call.Session` gave, as far as one can know: learner code shared its interpreter
     ended:  the host's word if there is no answer, else None: ``time`` (detail: seconds allowed), ``memory``,
             ``output``, ``exit`` (detail: status), ``signal`` (detail: its number), ``recursion`` (deeper than the
-            machine's stack, where Python could not tell in time), ``lost``, or ``grader`` (a fault of ours; detail: a
+            machine's stack, where Python could not tell in time), ``files`` (too much written to them), ``lost``, or ``grader`` (a fault of ours; detail: a
             sentence)
     """
 

@@ -47,7 +47,7 @@ def keep(requests: int, answers: int, status: int, lifeline: int) -> None:
             _first(settings, layers, keeper if not alone else 0, alone, scratch, requests, answers, status)
         os.close(requests)
         os.close(answers)
-        report = _watch(first, lifeline, settings if "memory_watch" in layers.trouble else {})
+        report = _watch(first, lifeline, settings if "memory_watch" in layers.trouble else {}, scratch)
         if alone:  # the first process has told already, and the system ended the rest with it
             report = {} if "ended" not in report else report
     except (OSError, NotSealed) as error:
@@ -106,8 +106,8 @@ def _how(code: int) -> dict[str, Any]:
     return {"exit": os.WEXITSTATUS(code)}
 
 
-def _watch(first: int, lifeline: int, settings: dict[str, Any]) -> dict[str, Any]:
-    """Wait until `first` has ended, the lifeline is closed, or too much memory is in use."""
+def _watch(first: int, lifeline: int, settings: dict[str, Any], scratch: str) -> dict[str, Any]:
+    """Wait until `first` has ended, the lifeline is closed, or too much memory or disk is in use."""
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.signal(signal.SIGCHLD, lambda number, frame: None)
@@ -129,6 +129,24 @@ def _watch(first: int, lifeline: int, settings: dict[str, Any]) -> dict[str, Any
             look = time.monotonic() + LOOK
             if memory_of(descendants(os.getpid())) > settings["memory"] + settings["slack"]:
                 return {"ended": "memory"}
+            if _written(scratch) > settings["room"]:
+                return {"ended": "files"}
+
+
+def _written(folder: str, most: int = 1000) -> int:
+    """Bytes that are in `folder`, its folders counted like small files; looks at some `most` entries."""
+    total, pending = 0, [folder]
+    while pending and most:
+        with contextlib.suppress(OSError), os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    total += entry.stat(follow_symlinks=False).st_blocks * 512 + 4096
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(entry.path)
+                most -= 1
+                if not most:
+                    return total + 2**40  # nobody needs so many
+    return total
 
 
 def _clean(settings: dict[str, Any], first: int, alone: bool, scratch: str) -> None:
