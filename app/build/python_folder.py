@@ -26,10 +26,11 @@ REST_INDEX = "rest_index.txt"
 TEXTS = ("checks/",)
 """Beginnings of paths where Python files are texts for learners, not modules."""
 
-LEARNER = ("lab/__init__.", "lab/grading/__init__.", "lab/grading/child/", "app/__init__.", "app/page/__init__.")
-"""Beginnings of what learner.zip holds, besides the module LEARNER_HOST: no expected value, no check, no solution."""
-
-LEARNER_HOST = "app/page/learner."
+LEARNER = (
+    *("lab/__init__.", "lab/grading/__init__.", "lab/grading/child/"),
+    *("app/__init__.", "app/page/__init__.", "app/page/learner."),
+)
+"""Beginnings of the paths that learner.zip holds."""
 
 KEPT = ("panel/theme/css/", "panel/_templates/", "bokeh/core/_templates/")
 """In the start whether a trace saw them read or not: Panel asks whether they exist long before it reads them."""
@@ -50,8 +51,13 @@ def python_folders(runtime: Runtime, store: Store, config: Mapping[str, Any]) ->
     start[REST_INDEX] = "\n".join(sorted(filter(None, map(module_name, rest)))).encode()
     say(f"a start needs {len(ours)} files of ours and {len(start)} of {len(start) + len(rest)} of the packages")
     packages = {"stdlib.zip": stdlib, "start.zip": zip_bytes(start), "rest.zip": zip_bytes(rest)}
-    learner = {name: code for name, code in ours.items() if name.startswith((*LEARNER, LEARNER_HOST))}
-    return Folder("python", packages), Folder("lab", {"app.zip": zip_bytes(ours), "learner.zip": zip_bytes(learner)})
+    lab = {"app.zip": zip_bytes(ours), "learner.zip": zip_bytes(for_learners(ours))}
+    return Folder("python", packages), Folder("lab", lab)
+
+
+def for_learners(ours: Mapping[str, bytes]) -> dict[str, bytes]:
+    """What of ours shares an interpreter with a learner's code: no expected value, no check, no solution."""
+    return {name: content for name, content in ours.items() if name.startswith(LEARNER)}
 
 
 def compiled_files(found: Candidates, runtime: Runtime, store: Store) -> dict[str, bytes]:

@@ -21,10 +21,13 @@ from lab.grading.show import printable
 from lab.grading.trust import is_step
 from lab.workload import Limits, Request
 
+MOST_STEPS = 20_000
+"""How many steps of a replay the page takes from a learner's interpreter, in 16 MB of text at most."""
+
 REPLAY = "scheduler_step"
 """The exercise whose solution can drive a replay."""
 
-LOST = ("lost", "memory", "exit", "signal", "time")
+LOST = ("lost", "memory", "exit", "signal", "recursion", "time")
 """Endings after which an interpreter is not used again."""
 
 
@@ -162,6 +165,10 @@ class Judge:
                 return {"words": printable(f"{message} {cause}".strip()), "line": line}
             if problem is not None:
                 return {"words": f"{problem['message']} {problem['cause']}".strip(), "line": problem["line"]}
+            words = (
+                f"So long a replay is more than this page takes from your code: {MOST_STEPS:,} iterations, or 16 MB."
+            )
+            return {"words": words, "line": None}
         text = printable(stopped["text"])
         return {"words": text[0].upper() + text[1:] + ".", "line": None}
 

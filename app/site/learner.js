@@ -99,7 +99,9 @@ function ending(error) {
   try {
     if (error.name === "ExitStatus" || error.name === "Exit") return { ended: "exit", detail: Number(error.status ?? 0) };
     if (error.name === "PythonError" && error.type === "MemoryError") return { ended: "memory" };
-    if (error.name === "RangeError" || error.name === "RuntimeError") return { ended: "signal" };
+    // The browser's stack ran out where Python did not count: in its C parts. Firefox has a name of its own for that.
+    if (error.name === "RangeError" || error.name === "InternalError") return { ended: "recursion" };
+    if (error.name === "RuntimeError") return { ended: "signal" };
   } catch {
     // An error that cannot even be looked at.
   }

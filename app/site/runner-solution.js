@@ -27,7 +27,7 @@ export class Solution {
       this.#worker = worker;
       reply = await worker.ask("open", this.#open, { seconds: this.#seconds });
       // Nothing of the learner's has run yet: compiling it was too much for the browser's stack.
-      if (reply.ended === "signal") reply = { ended: "deep" };
+      if (reply.ended === "recursion" || reply.ended === "signal") reply = { ended: "deep" };
     }
     if (!reply?.ended) reply = await this.#worker.ask(kind, args, limits);
     if (reply.ended) this.renew();

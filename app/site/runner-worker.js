@@ -6,7 +6,7 @@ const MEMORY = 256 * 1024 * 1024; // bytes that Python may use there; a browser 
 const LONGEST = 16 * 1024 * 1024; // characters of one message, and of all the parts of one request
 const MOST_PARTS = 20_000;
 const START_SECONDS = 90; // a phone that also starts the app
-const ENDINGS = new Set(["memory", "exit", "signal", "lost"]);
+const ENDINGS = new Set(["memory", "exit", "signal", "recursion", "lost"]);
 
 export class LearnerWorker {
   #worker;
