@@ -10,7 +10,7 @@ BIN := .venv/bin
 .PHONY: run test build picture lint
 run:
 	@$(PYTHON) app/setup/environment.py
-	@$(BIN)/serving-lab serve $(if $(HOST),--host $(HOST)) $(if $(PORT),--port $(PORT)) $(ARGS)
+	@$(BIN)/python -m lab serve $(if $(HOST),--host $(HOST)) $(if $(PORT),--port $(PORT)) $(ARGS)
 
 test: lint
 	@$(BIN)/python -m app.setup.browser
@@ -18,13 +18,13 @@ test: lint
 
 lint:
 	@$(PYTHON) app/setup/environment.py test
-	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy
+	@$(BIN)/python -m ruff check .
+	@$(BIN)/python -m ruff format --check .
+	@$(BIN)/python -m mypy
 
 build:
 	@$(PYTHON) app/setup/environment.py
-	@$(BIN)/serving-lab build --out $(OUT) $(ARGS)
+	@$(BIN)/python -m lab build --out $(OUT) $(ARGS)
 
 # The picture in the README, from the lab itself.
 picture:

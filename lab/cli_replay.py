@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import re
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from lab.errors import InputError
@@ -157,11 +157,11 @@ def _check_outputs(options: argparse.Namespace) -> None:
     to_stdout = [flag for flag, path in given.items() if path == "-"] + (["--json"] if options.json else [])
     if len(to_stdout) > 1:
         raise InputError(f"{' and '.join(to_stdout)} cannot both go to stdout; give one a file", source=PROGRAM)
-    real = {flag: Path(path).resolve() for flag, path in given.items() if path != "-"}
+    real = {flag: os.path.realpath(path) for flag, path in given.items() if path != "-"}
     if len(set(real.values())) < len(real):
         raise InputError("--events and --perfetto name the same file; name two", source=PROGRAM)
     for flag, path in real.items():
-        if path == Path(options.trace).resolve():
+        if path == os.path.realpath(options.trace):
             raise InputError("is the trace itself; choose another file", field=flag, source=PROGRAM)
 
 

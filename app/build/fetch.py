@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import importlib.util
 import io
 import shutil
@@ -105,7 +106,7 @@ def _from_url(url: str) -> bytes:
         raise SourceError(f"HTTP {problem.code} {problem.reason}") from None
     except urllib.error.URLError as problem:
         raise SourceError(str(problem.reason)) from None
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, http.client.HTTPException) as problem:
         raise SourceError(str(problem) or type(problem).__name__) from None
     return content
 

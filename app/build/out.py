@@ -37,8 +37,20 @@ def check_target(out: Path) -> None:
     """Raises BuildError when a site must not be written to `out`."""
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise BuildError(f"{out} is not a folder. Name another with --out.")
-    if out.is_dir() and any(out.iterdir()) and site_document(out) is None:
+    if not out.is_dir():
+        return
+    ours = site_document(out)
+    if ours is None and any(out.iterdir()):
         raise BuildError(f"{out} has files in it and is not a site built by serving-lab. Name another with --out.")
+    # Somebody may have made the folder a repository or added files for a host: a build must not take those along.
+    known = {path.split("/", 1)[0] for path in (ours or {}).get("files", ())}
+    known |= {SITE_FILE, *(f"{name}{end}" for name in known for end in (".br", ".gz"))}
+    strange = sorted(entry.name for entry in out.iterdir() if entry.name not in known)
+    if strange:
+        raise BuildError(
+            f"{out} also has {strange[0]!r}, which is not of the site, and a build replaces the whole folder. "
+            "Name another with --out, and copy from there."
+        )
 
 
 def write_site(site: Site, out: Path) -> None:
@@ -79,6 +91,8 @@ def _swap(made: Path, out: Path) -> None:
                 return
             except OSError:
                 if turn == SWAPS - 1:
+                    with contextlib.suppress(OSError):
+                        (aside / f"{turn}").rename(out)  # what was there is better than nothing
                     raise
     finally:
         shutil.rmtree(aside, ignore_errors=True)

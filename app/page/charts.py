@@ -119,10 +119,10 @@ class PagesChart:
 
 
 def _tidy(total: int) -> int:
-    """A tick step of 1, 2, 4, 5 or 8 × a power of ten that gives about five ticks up to `total`."""
+    """A tick step of 1, 2 or 5 × a power of ten that gives at most five ticks up to `total`, as on the timeline."""
     step = 1
     while True:
-        for factor in (1, 2, 4, 5, 8):
-            if total <= 6 * factor * step:
+        for factor in (1, 2, 5):
+            if total <= 5 * factor * step:
                 return factor * step
         step *= 10

@@ -2,7 +2,7 @@
 
     python -m app.setup.browser
 
-Chromium is needed; its absence is told in one sentence, and in CI the browser tests then fail.
+Chromium is needed: its absence is told in one sentence here, and the browser tests then fail with it.
 """
 
 import os

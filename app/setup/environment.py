@@ -86,7 +86,7 @@ def make_environment(python: str) -> None:
 
 
 def main(extras: list[str]) -> None:
-    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + repr(extras).encode()).hexdigest()
+    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + repr((str(ROOT), extras)).encode()).hexdigest()
     stamp = VENV / ".installed"
     known = stamp.read_text().split() if stamp.exists() else []
     if wanted in known and works(str(PYTHON), "-c", "import lab, app, panel"):
@@ -97,17 +97,10 @@ def main(extras: list[str]) -> None:
         known = []
     target = f".[{','.join(extras)}]" if extras else "."
     say(f"installing {target} and what it needs (a minute or two the first time)")
-    command = [
-        str(PYTHON),
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--editable",
-        target,
-    ]
-    if subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, check=False).returncode:
+    command = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--editable", target]
+    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(done.stderr.strip(), file=sys.stderr)
         sys.exit("setup: pip could not install the lab; its message stands above. Is a package index within reach?")
     stamp.write_text("\n".join([*known[-8:], wanted]) + "\n")
 

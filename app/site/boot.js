@@ -29,14 +29,26 @@ function chartSlot(policy) {
 
 // ---- the link ------------------------------------------------------------------------------------------------
 
+let opening = null; // the state of a link that waits until Python is ready
+let wanted = null; // the iteration of a link whose replay Python is making
+let moved = false; // the learner has gone somewhere since the link was opened
+let damaged = false; // the address is a link that was refused; it stays until something changes, to be corrected
 let written = location.hash;
-let wanted = null; // the iteration of a link whose replay Python is still making
 let writeSoon = 0;
+
+const ready = () => document.documentElement.dataset.python === "ready";
+
+/** What a link to this moment says: also while the limits of an opened link still wait for Python. */
+function hashNow() {
+  return encode(opening ? {limits: {...defaults, ...opening.limits}, iteration: state.iteration} : state, defaults);
+}
+
 /** Keep the address in step with the screen, without adding to the history and not at every frame. */
 function writeLink() {
   clearTimeout(writeSoon);
+  if (damaged) return;
   writeSoon = setTimeout(() => {
-    const hash = encode(state, defaults);
+    const hash = hashNow();
     if (`#${hash}` === location.hash || (!hash && !isState(location.hash))) return;
     history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
     written = location.hash;
@@ -45,28 +57,41 @@ function writeLink() {
 
 function readLink() {
   if (!isState(location.hash)) return null;
+  damaged = false;
+  notice("link", "");
   try {
     return decode(location.hash);
   } catch (error) {
+    damaged = true;
     notice("link", `${error.message} What was on the screen stays.`);
     return null;
   }
 }
 
-function takeState(next) {
-  if (!next) return;
-  wanted = next.iteration ?? 1;
-  link.send({type: "call", name: "open_state", data: {limits: next.limits}});
+/** Go to the state of a link: at once, or as soon as Python is ready. */
+function openState(next) {
+  moved = false;
+  if (ready()) {
+    wanted = next.iteration ?? 1;
+    link.send({type: "call", name: "open_state", data: {limits: next.limits}});
+    return;
+  }
+  opening = next;
+  if (next.iteration) view.seek(next.iteration);
+  const own = Object.keys(next.limits).length > 0;
+  notice("opening", own ? "This link has limits of its own. They take effect as soon as Python is ready." : "");
 }
 
 window.addEventListener("hashchange", () => {
-  if (location.hash === written || !isState(location.hash)) return;
+  if (location.hash === written) return;
   written = location.hash;
-  takeState(readLink());
+  // Going back to an address without a state goes back to the trace's own limits.
+  const next = location.hash === "" ? {limits: {}, iteration: null} : readLink();
+  if (next) openState(next);
 });
 
 $("copy-link").addEventListener("click", async () => {
-  const hash = encode(state, defaults);
+  const hash = hashNow();
   const url = location.href.split("#")[0] + (hash ? `#${hash}` : "");
   const button = $("copy-link");
   try {
@@ -108,8 +133,17 @@ function status(text, share = null) {
   $("retry").hidden = true;
 }
 
+/** The controls answer only while Python does. */
+function controls(on) {
+  const slot = $("slot-controls");
+  slot.inert = !on;
+  slot.classList.toggle("waiting", !on);
+}
+
 function failed(message) {
   link.stop(); // whatever it still had to say would hide what went wrong
+  starts += 1;
+  controls(false);
   $("status").classList.add("failed");
   $("status-text").textContent = message;
   $("status-bar").hidden = true;
@@ -121,7 +155,9 @@ function failed(message) {
 
 function show(payload) {
   state.limits = {...payload.replay.limits};
-  view.show(code.join(payload));
+  // A link's limits are what its sender asks about; only who turns them here has stopped guessing.
+  view.show(code.join(payload), {exploring: wanted === null && !takingOver});
+  takingOver = false;
   if (wanted !== null) view.seek(wanted);
   wanted = null;
   writeLink();
@@ -129,6 +165,10 @@ function show(payload) {
 
 $("experiment").addEventListener("lab-iteration", ({detail}) => {
   state.iteration = detail.iteration;
+  if (detail.reason !== "seek" && detail.reason !== "show") {
+    moved = true;
+    damaged = false;
+  }
   if (detail.last !== bridge.last) bridge.setLast(detail.last);
   bridge.setCursor(detail.iteration);
   writeLink();
@@ -138,32 +178,35 @@ bridge.onHover = (id) => view.highlight(id);
 
 // ---- Python --------------------------------------------------------------------------------------------------
 
+let starts = 0; // counts starts and failures: what belongs to an earlier one is dropped
+let takingOver = false; // Python is making the replay of the state in which it found the page
+let liveDrawn = false;
+
 const link = new WorkerLink(new URL("worker.js", import.meta.url), {
   progress({label, loaded, total, share}) {
     const counted = bytesText(loaded, total);
     status(counted ? `${label}, ${counted}` : label, share ?? (total ? loaded / total : 0));
   },
   async render({docs_json, render_items, extra}) {
+    const mine = starts;
+    liveDrawn = true;
     try {
       await vendor();
       await bridge.draw(JSON.parse(docs_json), JSON.parse(render_items), extra.slots);
+      if (mine !== starts) return;
       bridge.link((patch) => link.send({type: "patch", patch}));
       bridge.setCursor(view.iteration);
       link.send({type: "rendered"});
     } catch (error) {
-      failed(`Python is ready, but its controls could not be drawn. ${error.message}`);
+      if (mine === starts) failed(`Python is ready, but its controls could not be drawn. ${error.message}`);
       return;
     }
     dropStandIns();
-    const slot = $("slot-controls");
-    slot.inert = false;
-    slot.classList.remove("waiting");
+    controls(true);
     status("Python is ready");
     document.documentElement.dataset.python = "ready";
-    notice("opening", "");
-    if (opening) takeState(opening);
-    opening = null;
-    setUpOffline((apply) => notice("update", "A new version of this lab is ready. Your work stays; the page reloads when you say so.",
+    takeOver();
+    offline ??= setUpOffline((apply) => notice("update", "A new version of this lab is ready. Your work stays; the page reloads when you say so.",
       {label: "Use the new version", run: apply}));
   },
   patch({patch, buffers}) {
@@ -178,13 +221,33 @@ const link = new WorkerLink(new URL("worker.js", import.meta.url), {
       bridge.setCursor(view.iteration);
     } else if (name === "refused") {
       wanted = null;
+      takingOver = false;
+      damaged = true;
       notice("link", `This link asks for limits that cannot be replayed. ${data.why}`);
     }
   },
   error({stage, message}) {
+    if (stage === "running") {
+      notice("python", `${message} What is on the screen stays.`, {label: "Start Python again", run: startPython});
+      return;
+    }
     failed(`${message} (while: ${stage}) The page and the course replay stay readable.`);
   },
 });
+
+let offline = null;
+
+/** Python starts from the trace's own limits. Bring it to what a link asked for, or to what the screen already shows. */
+function takeOver() {
+  notice("opening", "");
+  const next = opening ?? {limits: state.limits, iteration: null};
+  opening = null;
+  const same = Object.entries(next.limits).every(([name, value]) => defaults[name] === value);
+  if (same) return;
+  takingOver = true;
+  wanted = moved ? null : next.iteration;
+  link.send({type: "call", name: "open_state", data: {limits: next.limits}});
+}
 
 let vendorLoaded = null;
 /** BokehJS and Panel's own scripts, once; a failure may be tried again. */
@@ -207,24 +270,25 @@ async function drawPrerendered() {
     fetch(new URL("prerender.json", import.meta.url)).then((answer) => answer.json()),
     vendor(),
   ]);
-  if (document.documentElement.dataset.python === "ready") return;
+  if (liveDrawn) return;
   await bridge.draw(made.docs_json, made.render_items, made.slots);
   bridge.setCursor(view.iteration);
 }
 
 function startPython() {
+  starts += 1;
+  controls(false);
+  notice("python", "");
   document.documentElement.dataset.python = "starting";
   status("Starting Python", 0);
   link.start({config, base: document.baseURI});
 }
 $("retry").addEventListener("click", startPython);
 
+const asked = readLink();
+if (asked) opening = asked; // before anything is drawn, so that the address is not written over
 show(first);
 setUpTheme($("theme"), key("theme"), () => bridge.recolour());
-let opening = readLink();
-if (opening?.iteration) view.seek(opening.iteration);
-if (opening && Object.keys(opening.limits).length) {
-  notice("opening", "This link has limits of its own. They take effect as soon as Python is ready.");
-}
+if (asked) openState(asked);
 startPython();
 drawPrerendered().catch(() => { /* the live document is drawn when Python is ready, or says why not */ });

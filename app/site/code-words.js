@@ -1,6 +1,6 @@
 // How the outcomes of checks are called, and other words that several parts of the code section share.
 
-/** Outcomes of DESIGN section 5, and two of the page's own: not there yet, and not asked for any more. */
+/** Outcomes as lab/grading names them, and two of the page's own: not there yet, and not asked for any more. */
 export const OUTCOMES = {
   passed: {word: "passed", sign: "✓"},
   failed: {word: "failed", sign: "✗"},

@@ -23,10 +23,9 @@ export async function setUpOffline(offer) {
     worker.postMessage({type: "activate"});
   });
   if (registration.waiting && navigator.serviceWorker.controller) ready(registration.waiting);
-  registration.addEventListener("updatefound", () => {
-    const worker = registration.installing;
-    worker?.addEventListener("statechange", () => {
-      if (worker.state === "installed" && navigator.serviceWorker.controller) ready(worker);
-    });
+  const watch = (worker) => worker?.addEventListener("statechange", () => {
+    if (worker.state === "installed" && navigator.serviceWorker.controller) ready(worker);
   });
+  watch(registration.installing); // the browser may have found it before we asked
+  registration.addEventListener("updatefound", () => watch(registration.installing));
 }

@@ -85,7 +85,7 @@ export class PanelBridge {
       for (const old of this.slots(name).querySelectorAll(":scope > .live")) old.remove();
       box.className = "live";
     }
-    previous?.clear();
+    this.#quietly(() => previous?.clear()); // not a change that anybody made
     for (const {box} of places) quietSpinners(box);
     this.document = next;
     this.#listenToHover();

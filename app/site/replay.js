@@ -56,7 +56,7 @@ export class ReplayView {
   }
 
   /** Draw a payload. May be called many times a second: elements are reused, iteration and pin stay. */
-  show(payload) {
+  show(payload, {exploring = true} = {}) {
     const before = this.model;
     const model = this.model = readPayload(payload);
     const {policies, last} = model;
@@ -90,7 +90,7 @@ export class ReplayView {
     const shown = this.clock.iteration;
     this.clock.setLast(last);
     // Who turns the limits is exploring, and no longer guessing about the run that was asked about.
-    if (before && before.question !== model.question && !this.guess.settled) this.guess.settle();
+    if (exploring && before && before.question !== model.question && !this.guess.settled) this.guess.settle();
     if (shown === this.clock.iteration) this.#draw();
     this.transport.state(this.playing, this.iteration >= last && last > 1);
     this.#live();

@@ -76,7 +76,9 @@ async function start({ config, base, state }) {
   const runtime = folder("runtime");
   const python = folder("python");
   const downloads = new Downloads(config.start, base, (loaded, total) => {
-    if (stage === "download") enter(loaded < total ? "download" : "python", loaded, total);
+    if (stage !== "download") return;
+    if (loaded < total) enter("download", loaded, total);
+    else enter("python");
   });
   for (const url of [`${runtime}pyodide.asm.wasm`, `${python}stdlib.zip`, `${runtime}pyodide-lock.json`]) downloads.begin(url);
   const archives = Promise.all([`${python}start.zip`, `${folder("lab")}app.zip`].map((url) => downloads.bytes(url)));

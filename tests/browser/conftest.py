@@ -66,7 +66,7 @@ def server(site: Path) -> Iterator[LabServer]:
 
 @pytest.fixture(scope="session")
 def node_package(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """`node_package("axe-core@4")`: the folder of an npm package, fetched by npm for these tests alone."""
+    """`node_package("axe-core@4.14.1")`: the folder of an npm package, fetched by npm for these tests alone."""
     folder = tmp_path_factory.mktemp("npm")
 
     def fetch(spec: str) -> Path:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from code_page import EXERCISES, PAGES, SLOW, STEP, CodePage, reference, wrong
 from lab_page import command_line
+from lab_server import LabServer
 from playwright.sync_api import expect
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -177,6 +178,48 @@ def test_run_shows_what_is_printed_and_where_it_broke(browser, server):
         expect(output).to_contain_text("cut off here")
         expect(output).to_contain_text("Line 3: ZeroDivisionError")
         expect(code.panel.locator(".marks li")).to_contain_text("line 3")
+
+
+def test_a_reload_in_the_middle_of_a_check_loses_nothing(browser, server):
+    with learner(browser, server.url) as code:
+        code.write(ENDLESS).press("Check")
+        expect(code.panel.locator(".verdict[data-outcome=running]")).to_have_count(1)
+        code.page.reload()
+        code.near()
+        assert code.text() == ENDLESS
+        assert set(code.outcomes()) == {"waiting"}
+        expect(code.results).to_have_count(0)
+        code.write(reference(PAGES)).check()
+        assert set(code.outcomes()) == {"passed"}
+
+
+def test_with_the_server_stopped_it_goes_on(browser, site):
+    with LabServer(site) as server, learner(browser, server.url) as code:
+        code.page.wait_for_selector("html[data-offline=ready]", timeout=SLOW)
+        server.stop()
+        code.page.reload()
+        code.near()
+        code.with_ace().write(reference(PAGES)).check()
+        assert set(code.outcomes()) == {"passed"}
+
+
+def test_exercises_that_do_not_arrive_can_be_asked_for_again(browser, server):
+    context = browser.new_context()
+    try:
+        page = context.new_page()
+        page.route("**/exercises.json", lambda route: route.abort())
+        code = CodePage(page)
+        code.lab.open(server.url, ready=False)
+        page.locator("#code").scroll_into_view_if_needed()
+        expect(page.locator("#code-place")).to_contain_text("no connection to the lab's server")
+        expect(code.progress("code")).to_have_text("?")
+        page.unroute("**/exercises.json")
+        page.locator("#code-place").get_by_role("button", name="Try again").click()
+        code.near()
+        expect(code.progress("code")).to_have_text("0/2")
+        expect(code.panel.locator(".task-card")).to_contain_text("Signature")
+    finally:
+        context.close()
 
 
 # ---- the task -------------------------------------------------------------------------------------------------------
@@ -749,7 +792,7 @@ def test_a_phone_has_no_horizontal_scroll_and_a_field_of_its_own(browser, server
 
 
 def test_axe_finds_nothing_to_complain_of_in_the_code_section(browser, server, node_package):
-    axe = (node_package("axe-core@4") / "axe.min.js").read_text(encoding="utf-8")
+    axe = (node_package("axe-core@4.14.1") / "axe.min.js").read_text(encoding="utf-8")
     for scheme in ("light", "dark"):
         with learner(browser, server.url, STEP, color_scheme=scheme, bypass_csp=True) as code:
             code.write(wrong(STEP, "newcomers_decode_too.py")).press("Experiment with your code")

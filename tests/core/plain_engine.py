@@ -1,11 +1,11 @@
-"""The rules of DESIGN section 4 once more, as plainly as they can be written.
+"""The rules of lab/RULES.md once more, as plainly as they can be written.
 
 This module shares nothing with ``lab``: it exists to be compared with it. It is slow on purpose: lists
 everywhere, and whatever can be worked out again is worked out again. Requests and limits are any objects with
 the attributes ``id, arrival, prompt_tokens, output_tokens`` and ``max_num_seqs, num_pages, page_size,
 max_num_batched_tokens, chunked_prefill``.
 
-Where section 4 leaves a choice, the choice made here is marked OPEN.
+Where lab/RULES.md leaves a choice, the choice made here is marked OPEN.
 """
 
 import math
@@ -22,7 +22,7 @@ def pages_for(tokens, page_size):
 def plain_screen(requests, limits, policy):
     """Split ``requests`` into those that run and ``{"id", "reason"}`` for those that never could.
 
-    OPEN: a request that fails both tests is rejected for ``pages``, which section 4 names first; rejected
+    OPEN: a request that fails both tests is rejected for ``pages``, which lab/RULES.md names first; rejected
     requests are listed in the order of the file.
     """
     servable, rejected = [], []
@@ -151,7 +151,7 @@ def one_iteration(t, coming, waiting, residents, free, limits, policy):
 
     # 4. Admit.
     admitted = []
-    # OPEN: an iteration that preempts under static has both reasons; what comes last in section 4 counts.
+    # OPEN: an iteration that preempts under static has both reasons; what comes last in lab/RULES.md counts.
     if preempted:
         gate = "pages"
     elif policy == "static" and residents:
@@ -256,7 +256,7 @@ def lower_p95(values):
 
 
 def metrics(jobs, rejected, rows, limits):
-    """The metrics of section 4; every figure is 0 when nothing was servable."""
+    """The metrics of lab/RULES.md; every figure is 0 when nothing was servable."""
     busy = [row for row in rows if "idle" not in row]
     waits = [figures(job)["wait"] for job in jobs]
     latencies = [figures(job)["latency"] for job in jobs]

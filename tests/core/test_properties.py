@@ -1,4 +1,4 @@
-"""The invariants of DESIGN section 4, one named test each, on random engines and workloads.
+"""The invariants of lab/RULES.md, one named test each, on random engines and workloads.
 
 Every test reads the engine's own records (the rows of the document), so it says nothing about how the engine
 works inside. ``SERVING_LAB_EXAMPLES=3000 pytest tests/core/test_properties.py`` looks longer.
