@@ -14,9 +14,9 @@ from app.build.site import Site
 
 
 def small(version: str, **files: str) -> Site:
-    document = json.dumps({"site": NAME, "version": version, "frame_ancestors": [], "files": {}}).encode()
-    content = {name.replace("_", "."): text.encode() for name, text in files.items()}
-    return Site(version, {SITE_FILE: document, "sub/page.html": b"page", **content}, {"sub/page.html.br": b"small"})
+    content = {"sub/page.html": b"page", **{name.replace("_", "."): text.encode() for name, text in files.items()}}
+    facts = {"site": NAME, "version": version, "frame_ancestors": [], "files": dict.fromkeys(content, {})}
+    return Site(version, {SITE_FILE: json.dumps(facts).encode(), **content}, {"sub/page.html.br": b"small"})
 
 
 def found(folder: Path) -> dict[str, bytes]:
@@ -52,6 +52,16 @@ def test_a_site_json_of_somebody_else_does_not_make_a_folder_ours(tmp_path: Path
     (tmp_path / SITE_FILE).write_text(content)
     with pytest.raises(BuildError):
         check_target(tmp_path)
+
+
+def test_what_somebody_added_to_our_site_is_not_taken_along(tmp_path: Path) -> None:
+    out = tmp_path / "site"
+    write_site(small("1"), out)
+    (out / ".git").mkdir()
+    with pytest.raises(BuildError, match=r"also has '\.git'") as caught:
+        write_site(small("2"), out)
+    assert "\n" not in str(caught.value)
+    assert json.loads((out / SITE_FILE).read_text())["version"] == "1"
 
 
 def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
