@@ -47,6 +47,12 @@ export class AceEditor {
     editor.renderer.setScrollMargin(8, 8);
     editor.container.style.lineHeight = "21px";
     editor.textInput.getElement().setAttribute("aria-describedby", describedBy);
+    // Text of several lines that is no paste (dictation, a snippet tool) would be typed and indented line by line.
+    editor.textInput.getElement().addEventListener("beforeinput", (event) => {
+      if (!event.data?.includes("\n")) return;
+      event.preventDefault();
+      editor.onPaste(event.data);
+    }, true);
     editor.commands.removeCommands(WITHOUT.filter((name) => editor.commands.commands[name]));
     editor.session.on("change", () => {
       if (!this.#quiet) input(this.text);

@@ -80,7 +80,8 @@ export function setUpCode({config, base, view, runner, key, replay}) {
       // The page's own Python starts first; who presses Check before is served all the same.
       pythonSettled().then(() => runner.warm()).catch(() => { /* who presses Check or Run is told why */ });
     } catch (error) {
-      place.replaceChildren(h("p", {class: "notice"}, h("span", {text: `The exercises could not be loaded: ${error.message}.`}),
+      const why = error instanceof TypeError ? "there is no connection to the lab's server" : error.message;
+      place.replaceChildren(h("p", {class: "notice"}, h("span", {text: `The exercises could not be loaded: ${why}.`}),
         h("button", {type: "button", class: "ghost", text: "Try again", on: {click: build}})));
     }
   }
