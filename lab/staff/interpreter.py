@@ -91,20 +91,18 @@ def interpreter(python: str) -> Interpreter | None:
 
 
 def ours() -> Interpreter | None:
-    """The interpreter that this process runs in, without its virtual environment."""
-    return interpreter(os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable))
+    """The interpreter that this process runs in, without its virtual environment; else one of the same version."""
+    wanted = sys.version_info[:2]
+    for python in dict.fromkeys([getattr(sys, "_base_executable", "") or sys.executable, sys.executable, *_installed()]):
+        found = interpreter(os.path.realpath(python))
+        if found is not None and found.version == wanted:
+            return found
+    return None
 
 
 def others(first: Interpreter, temporary: str) -> Iterator[tuple[Interpreter, str]]:
     """Other interpreters, and words for them: the machine's own of the same version, a copy, the machine's others."""
-    found = []
-    for folder in ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"):
-        for name in sorted(Path(folder).glob("python3*")):
-            if name.name.replace("python3", "").replace(".", "").isdigit() or name.name == "python3":
-                real = os.path.realpath(name)
-                if real != first.python and real not in found:
-                    found.append(real)
-    known = [found_one for found_one in map(interpreter, found) if found_one is not None]
+    known = [one for one in map(interpreter, _installed()) if one is not None and one.python != first.python]
     for other in known:
         if other.version == first.version:
             yield other, f"{other.python} instead"
@@ -114,6 +112,16 @@ def others(first: Interpreter, temporary: str) -> Iterator[tuple[Interpreter, st
     for other in known:
         if other.version != first.version:
             yield other, f"{other.python} (Python {other.version[0]}.{other.version[1]}) instead"
+
+
+def _installed() -> list[str]:
+    """The machine's own Pythons."""
+    found: dict[str, None] = {}
+    for folder in ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"):
+        for path in sorted(Path(folder).glob("python3*")):
+            if path.name.removeprefix("python3").replace(".", "").isdecimal() or path.name == "python3":
+                found[os.path.realpath(path)] = None
+    return list(found)
 
 
 def _copy(first: Interpreter, temporary: str) -> Interpreter | None:
