@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,9 @@ SITE_FILE = "site.json"
 """Says what the site is; also how a folder is known to be one of ours."""
 
 NAME = "serving-lab"
+
+LOOKS = 5
+"""How often a folder is looked at before it is refused."""
 
 SWAPS = 10
 """How often a swap is tried when other builds keep putting theirs in the same place."""
@@ -37,20 +41,34 @@ def check_target(out: Path) -> None:
     """Raises BuildError when a site must not be written to `out`."""
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise BuildError(f"{out} is not a folder. Name another with --out.")
-    if not out.is_dir():
-        return
+    for _ in range(LOOKS):
+        problem = _problem_with(out)
+        if problem is None:
+            return
+        time.sleep(0.05)  # another build may be swapping the folder at this moment
+    raise BuildError(problem)
+
+
+def _problem_with(out: Path) -> str | None:
+    """Why the folder `out` must not be replaced, in one sentence; None when it may be."""
     ours = site_document(out)
-    if ours is None and any(out.iterdir()):
-        raise BuildError(f"{out} has files in it and is not a site built by serving-lab. Name another with --out.")
+    try:
+        entries = sorted(entry.name for entry in out.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return None  # not there yet; whether it can be is found out when it is written
+    if ours is None and not entries:
+        return None
+    if ours is None:
+        return f"{out} has files in it and is not a site built by serving-lab. Name another with --out."
     # Somebody may have made the folder a repository or added files for a host: a build must not take those along.
-    known = {path.split("/", 1)[0] for path in (ours or {}).get("files", ())}
-    known |= {SITE_FILE, *(f"{name}{end}" for name in known for end in (".br", ".gz"))}
-    strange = sorted(entry.name for entry in out.iterdir() if entry.name not in known)
-    if strange:
-        raise BuildError(
-            f"{out} also has {strange[0]!r}, which is not of the site, and a build replaces the whole folder. "
-            "Name another with --out, and copy from there."
-        )
+    known = {path.split("/", 1)[0] for path in ours.get("files", ())} | {SITE_FILE}
+    strange = [name for name in entries if name.removesuffix(".br").removesuffix(".gz") not in known]
+    if not strange:
+        return None
+    return (
+        f"{out} also has {strange[0]!r}, which is not of the site, and a build replaces the whole folder. "
+        "Name another with --out, and copy from there."
+    )
 
 
 def write_site(site: Site, out: Path) -> None:

@@ -80,6 +80,27 @@ def test_a_server_that_does_not_have_it_is_named_with_its_answer(
     assert f"{url} failed: HTTP 404" in capsys.readouterr().err
 
 
+def test_an_answer_that_is_cut_short_is_a_failure_of_that_place(
+    store: Store, good: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Short(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", "1000")
+            self.end_headers()
+            self.wfile.write(b"not a thousand bytes")
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Short)
+    threading.Thread(target=server.handle_request).start()
+    url = f"http://127.0.0.1:{server.server_port}/"
+    assert fetch.obtain(download(Source("folder", url), file_at(good)), store) == CONTENT
+    assert f"{url} failed" in capsys.readouterr().err
+    server.server_close()
+
+
 def test_a_folder_on_a_server_is_asked_for_the_file_by_name(store: Store, served: tuple[str, Path]) -> None:
     url, folder = served
     (folder / FILE).write_bytes(CONTENT)

@@ -15,7 +15,7 @@ from app.build.site import Site
 
 def small(version: str, **files: str) -> Site:
     content = {"sub/page.html": b"page", **{name.replace("_", "."): text.encode() for name, text in files.items()}}
-    facts = {"site": NAME, "version": version, "frame_ancestors": [], "files": dict.fromkeys(content, {})}
+    facts = {"site": NAME, "version": version, "frame_ancestors": [], "files": {name: {} for name in content}}
     return Site(version, {SITE_FILE: json.dumps(facts).encode(), **content}, {"sub/page.html.br": b"small"})
 
 
