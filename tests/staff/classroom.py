@@ -1,16 +1,22 @@
 """A folder of students' work, and the command that grades it, as a process of its own."""
 
+import io
 import json
 import os
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 from hostile import HEAD
 
+from lab.exercises import load_all
+from lab.grading.report import code_sha256
+
 ROOT = Path(__file__).parents[2]
 LAB = [sys.executable, "-m", "lab.cli"]
+EXERCISES = load_all()
 PAGES, STEP = "allocate_kv_pages", "scheduler_step"
 RIGHT = HEAD + "\ndef harm():\n    return good()\n"
 WRONG = "def allocate_kv_pages(tokens, page_size=16):\n    return {'pages': 3, 'capacity': 48, 'wastedSlots': 15}\n"
@@ -22,6 +28,31 @@ def write(folder, files):
         path = Path(folder) / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def saved(code, exercise=PAGES, saved_at="2026-01-02T03:04:05.678Z", **changes):
+    """A saved solution as the page writes it."""
+    return {
+        "schema_version": 1,
+        "exercise": exercise,
+        "checks_sha256": EXERCISES[exercise].visible_sha256,
+        "code": code,
+        "code_sha256": code_sha256(code),
+        "saved_at": saved_at,
+        **changes,
+    }
+
+
+def export(*solutions):
+    return json.dumps({"schema_version": 1, "solutions": list(solutions)}, indent=1) + "\n"
+
+
+def zipped(files):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return out.getvalue()
 
 
 def start(*arguments, command=LAB, **options):

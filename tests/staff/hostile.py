@@ -95,7 +95,7 @@ HOSTILE: dict[str, tuple[str, tuple[str, ...]]] = {
     "abort": ("os.abort()", ("crashed",)),
     "input": ("return input()", ("failed",)),
     "recursion": ("return harm()", ("failed",)),
-    "deep_recursion": ("sys.setrecursionlimit(10**9)\nreturn str(harm()) + str(harm())", ("crashed", "stopped", "failed")),
+    "deep_recursion": ("sys.setrecursionlimit(10**9)\nreturn [*map(lambda x: harm(), 'x')]", ("crashed", "stopped")),
     "huge_int": ("sys.set_int_max_str_digits(0)\nreturn {**good(), 'pages': 1 << 10**8}", ("failed",)),
     "huge_int_in_an_error": ("sys.set_int_max_str_digits(0)\nraise ValueError(1 << 10**8)", ("stopped",)),
     "deep_result": ("value = []\nfor _ in range(100_000): value = [value]\nreturn value", ("failed",)),
@@ -120,7 +120,7 @@ HOSTILE: dict[str, tuple[str, tuple[str, ...]]] = {
         ("failed",),
     ),
     "close_everything": ("os.closerange(0, 256); return good()", ("crashed",)),
-    "no_streams": ("sys.stdout = sys.__stdout__ = sys.stderr = sys.stdin = None; print('x'); return good()", ("passed",)),
+    "no_streams": ("sys.stdout = sys.__stdout__ = sys.stderr = None; print('x'); return good()", ("passed",)),
     "write_everywhere": (
         """
         for number in range(256):
@@ -311,7 +311,7 @@ HOSTILE: dict[str, tuple[str, tuple[str, ...]]] = {
         """,
         ("passed",),
     ),
-    "tracing": ("libc = ctypes.CDLL(None)\nreturn good() if libc.ptrace(16, os.getppid(), 0, 0) == -1 else None", ("passed",)),
+    "tracing": ("return good() if ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0) == -1 else None", ("passed",)),
     "run_a_program": (
         """
         import subprocess

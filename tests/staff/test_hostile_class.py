@@ -50,7 +50,7 @@ def _odd_files(here):
         (here / name).mkdir()
     (here / "a_link" / f"{PAGES}.py").symlink_to(here / "honest" / f"{PAGES}.py")
     os.mkfifo(here / "a_fifo" / f"{PAGES}.py")
-    with open(here / "large" / f"{PAGES}.py", "wb") as file:
+    with (here / "large" / f"{PAGES}.py").open("wb") as file:
         file.truncate(100_000_000)
     with zipfile.ZipFile(here / "climbing" / "work.zip", "w") as archive:
         archive.writestr(f"../honest/{PAGES}.py", WRONG)

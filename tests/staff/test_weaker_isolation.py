@@ -104,7 +104,7 @@ def test_harm_is_a_result(graded, name):
 
 @pytest.mark.parametrize("name", FACTS)
 def test_what_is_said_of_the_isolation_is_true(graded, name):
-    out, said, err = graded
+    out, said, _ = graded
     found = result(out, name)
     first = next(check for check in found["checks"] if check["name"] == FIRST)
     holds = found["isolation"][FACTS[name]]
