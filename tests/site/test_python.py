@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,9 @@ def test_archives_hold_bytecode_and_no_sources(site: Site) -> None:
     for kind, name in [("python", "stdlib.zip"), ("python", "start.zip"), ("python", "rest.zip"), ("lab", "app.zip")]:
         paths = list(archive(site, kind, name))
         assert any(path.endswith(".pyc") for path in paths)
-        assert not [path for path in paths if path.endswith(".py") or "__pycache__" in path]
+        # What learners read and edit is text.
+        assert not [path for path in paths if path.endswith(".py") and not path.startswith("checks/")]
+        assert not [path for path in paths if "__pycache__" in path]
 
 
 def test_archives_share_no_file(site: Site) -> None:
@@ -64,8 +67,9 @@ def test_archives_share_no_file(site: Site) -> None:
 
 def test_our_archive_has_the_lab_and_nothing_that_only_a_builder_or_a_teacher_has(site: Site) -> None:
     ours = archive(site, "lab", "app.zip")
-    assert {"lab/engine.pyc", "app/page/main.pyc", "traces/course.json", "checks/__init__.pyc"} <= ours.keys()
+    assert {"lab/engine.pyc", "app/page/main.pyc", "traces/course.json", "checks/__init__.py"} <= ours.keys()
     assert not [path for path in ours if path.startswith(("app/build/", "app/serve/", "app/setup/", "lab/cuda/"))]
+    assert not [path for path in ours if path.startswith("checks/") and re.search("hidden|wrong|reference", path)]
 
 
 def test_the_index_names_the_modules_of_the_rest(site: Site) -> None:
