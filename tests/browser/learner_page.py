@@ -28,6 +28,16 @@ RUN = """async (code) => {
 }"""
 REPLAY = "async ([code, trace, limits]) => window.tried.replay(code, trace, limits)"
 
+# Not by intercepting requests: that would turn the browser's cache off.
+NO_APP = """
+const Browsers = window.Worker;
+window.Worker = class extends Browsers {
+    constructor(url, options) {
+        super(String(url).endsWith("/worker.js") ? "not-there.js" : url, options);
+    }
+};
+"""
+
 DEADLINE = 2
 """Seconds a check, for tests: shorter than the page's, since many wait for it."""
 
@@ -86,12 +96,11 @@ class LearnerPage:
 
 
 @contextmanager
-def learner_page(browser: Browser, url: str | None, ready: bool = False, **options: Any) -> Iterator[LearnerPage]:
-    """A page in a profile of its own, at `url` unless that is None; `ready` waits for the app."""
+def learner_page(browser: Browser, url: str, **options: Any) -> Iterator[LearnerPage]:
+    """A page in a profile of its own. The app does not start in it: a learner's code does not need it."""
     with opened(browser, **options) as lab:
-        if url is not None:
-            lab.open(url, ready=ready)
-        yield LearnerPage(lab)
+        lab.page.context.add_init_script(NO_APP)
+        yield LearnerPage(lab.open(url, ready=False))
 
 
 class WorkerConsole:

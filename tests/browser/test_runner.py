@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lab_page import LabPage, opened
 from lab_server import LabServer
 from learner_page import DEADLINE, LearnerPage, WorkerConsole, learner_page
 from nasty import DEADLY, ENDLESS, ONCE, RAISED, RETURNED, WHOLE, allowed, places, right, solution
@@ -29,7 +30,8 @@ LOOP = f"{PAGES.reference}\n_f = {PAGES.name}\ndef {PAGES.name}(*args):\n    whi
 @pytest.fixture(scope="module")
 def learner(browser: Browser, server: LabServer) -> Iterator[LearnerPage]:
     """One page with the app running and something saved, for the tests that leave it as it is."""
-    with learner_page(browser, server.url, ready=True) as found:
+    with opened(browser) as lab:
+        found = LearnerPage(lab.open(server.url))
         found.page.evaluate("() => localStorage.setItem('work of another exercise', 'def f(): ...')")
         yield found.prepare(spare=True)
 
@@ -203,7 +205,7 @@ def test_a_reload_in_the_middle_of_a_check(browser, server):
 
 def test_two_tabs_at_once(browser, server):
     with learner_page(browser, server.url) as one:
-        two = LearnerPage(type(one.lab)(one.page.context.new_page()).open(server.url, ready=False))
+        two = LearnerPage(LabPage(one.page.context.new_page()).open(server.url, ready=False))
         one.prepare().begin_check(PAGES.id, LOOP)
         two.prepare()
         honest(two, STEP)
@@ -213,15 +215,13 @@ def test_two_tabs_at_once(browser, server):
 
 def test_without_the_app_without_storage_and_without_a_spare(browser, server):
     """Panel that does not start keeps nobody from checking code; neither does a browser that stores nothing."""
-    with learner_page(browser, None) as learner:
-        page = learner.page
-        page.route("**/worker.js", lambda route: route.abort())
-        page.add_init_script(
+    with learner_page(browser, server.url) as learner:
+        learner.page.add_init_script(
             "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('no', 'SecurityError'); }})"
         )
-        learner.lab.open(server.url, ready=False)
+        learner.page.reload()
+        learner.page.wait_for_selector("html[data-python=failed]")
         learner.prepare(spare=False)
-        page.wait_for_selector("html[data-python=failed]")
         honest(learner, PAGES)
         source, chosen = solution(PAGES, ["loop", "os._exit(0)"])
         result = learner.check(PAGES.id, source)
@@ -229,13 +229,19 @@ def test_without_the_app_without_storage_and_without_a_spare(browser, server):
         assert learner.workers("learner.js") <= 2  # one of the page's own runner, one of ours
 
 
-def test_after_the_server_was_stopped(browser, site):
-    """Fresh interpreters start from what is there; a first start without a server says so, and can be tried again."""
-    with LabServer(site) as server, learner_page(browser, server.url, service_workers="block") as learner:
+def test_a_start_without_a_connection_says_so_and_can_be_tried_again(browser, server):
+    with learner_page(browser, server.url) as learner:
         learner.page.route("**/stdlib.zip", lambda route: route.abort())
         with pytest.raises(Error, match=r"stdlib\.zip could not be fetched: there is no connection"):
             learner.prepare()
         learner.page.unroute("**/stdlib.zip")
+        learner.page.evaluate("() => window.tried.warm()")
+        honest(learner, PAGES)
+
+
+def test_after_the_server_was_stopped(browser, site):
+    """Fresh interpreters start from what is there, also where no service worker keeps it."""
+    with LabServer(site) as server, learner_page(browser, server.url, service_workers="block") as learner:
         learner.prepare()
         server.stop()
         source, chosen = solution(PAGES, ["os._exit(0)", "os.abort()"])
@@ -362,30 +368,6 @@ CODE_FROM_TEXT = """(() => {
 })()"""
 
 
-@pytest.mark.parametrize("headers", [True, False], ids=["our headers", "no headers"])
-def test_nothing_of_the_browser_is_left_in_the_learners_worker(browser, server, headers):
-    with learner_page(browser, None) as learner:
-        if not headers:  # as on a host of static files that sends none of ours
-            learner.page.route("**/learner.js", without_policy)
-        learner.lab.open(server.url, ready=False)
-        learner.prepare(spare=False)
-        console = WorkerConsole(learner, "learner.js")
-        left = json.loads(console.evaluate(LEFT))
-        assert not set(left) & set(GONE)
-        assert len(left) < 90, left  # JavaScript's own names and a handful of the browser's
-        made, ran = json.loads(console.evaluate(CODE_FROM_TEXT))
-        assert set(made) == {"refused"} and ran == 0
-        if headers:
-            blocked = "import('data:text/javascript,export default 1').then(() => 'imported', () => 'refused')"
-            assert console.evaluate(blocked) == "refused"
-
-
-def without_policy(route: Any) -> None:
-    answer = route.fetch()
-    headers = {name: value for name, value in answer.headers.items() if name != "content-security-policy"}
-    route.fulfill(response=answer, headers=headers)
-
-
 ESCAPE = """
 import gc, sys, types
 sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, '__name__', '') != 'Hidden']
@@ -408,16 +390,30 @@ attempt('socket', lambda: __import__('urllib.request').request.urlopen('http://1
 """
 
 
+def without_policy(route: Any) -> None:
+    answer = route.fetch()
+    headers = {name: value for name, value in answer.headers.items() if name != "content-security-policy"}
+    route.fulfill(response=answer, headers=headers)
+
+
 @pytest.mark.parametrize("headers", [True, False], ids=["our headers", "no headers"])
-def test_javascript_reached_from_python_reaches_nothing(browser, server, headers):
-    """Through the bridge's own machinery, which a determined learner can import: no code, no message, no request."""
-    with learner_page(browser, None) as learner:
-        if not headers:
+def test_nothing_of_the_browser_is_left_in_the_learners_worker(browser, server, headers):
+    """Neither for JavaScript inside the worker, nor for Python through the bridge's own machinery."""
+    with learner_page(browser, server.url) as learner:
+        if not headers:  # as on a host of static files that sends none of ours
             learner.page.route("**/learner.js", without_policy)
         asked: list[str] = []
         learner.page.on("request", lambda request: asked.append(request.url))
-        learner.lab.open(server.url, ready=False)
         learner.prepare(spare=False)
+        console = WorkerConsole(learner, "learner.js")
+        left = json.loads(console.evaluate(LEFT))
+        assert not set(left) & set(GONE)
+        assert len(left) < 90, left  # JavaScript's own names and a handful of the browser's
+        made, ran = json.loads(console.evaluate(CODE_FROM_TEXT))
+        assert set(made) == {"refused"} and ran == 0
+        if headers:
+            blocked = "import('data:text/javascript,export default 1').then(() => 'imported', () => 'refused')"
+            assert console.evaluate(blocked) == "refused"
         done = learner.run(ESCAPE)
         assert done["outcome"] == "ran", done
         assert "reached" not in done["output"], done["output"]
@@ -426,35 +422,33 @@ def test_javascript_reached_from_python_reaches_nothing(browser, server, headers
         honest(learner, PAGES)
 
 
-def test_a_message_that_is_forged_is_not_heard(browser, server):
+def test_a_message_that_is_forged_is_not_heard(learner):
     """Even with the port in hand: only the token of the request under way is answered for, and it is new each time."""
-    with learner_page(browser, server.url) as learner:
-        learner.prepare(spare=False)
-        heard = learner.page.evaluate(
-            """async () => {
-                const config = JSON.parse(document.getElementById("site-config").textContent);
-                const assets = new URL(config.folders.assets, document.baseURI);
-                const {LearnerWorker} = await import(new URL("runner-worker.js", assets));
-                const ports = [];
-                const Channel = window.MessageChannel;
-                window.MessageChannel = function () { const made = new Channel(); ports.push(made); return made; };
-                const worker = new LearnerWorker(() => {});
-                window.MessageChannel = Channel;
-                const theirs = ports[0].port1; // the page's own end, to put messages into its hands
-                theirs.onmessage({data: {type: "ready"}});
-                await worker.ready;
-                const told = [];
-                const onPart = (text) => told.push(text);
-                const ended = worker.ask("run", ["{}"], {seconds: 1, onPart});
-                const forged = [
-                    null, 7, "answer", {type: "answer", text: "{}"}, {type: "answer", token: "", text: "{}"},
-                    {type: "part", token: undefined, text: "x"}, {type: "ended", ended: "exit"},
-                ];
-                for (const data of forged) theirs.onmessage({data});
-                return [await ended, told];
-            }"""
-        )
-        assert heard == [{"ended": "time", "detail": 1}, []]
+    heard = learner.page.evaluate(
+        """async () => {
+            const config = JSON.parse(document.getElementById("site-config").textContent);
+            const assets = new URL(config.folders.assets, document.baseURI);
+            const {LearnerWorker} = await import(new URL("runner-worker.js", assets));
+            const ports = [];
+            const Channel = window.MessageChannel;
+            window.MessageChannel = function () { const made = new Channel(); ports.push(made); return made; };
+            const worker = new LearnerWorker(() => {});
+            window.MessageChannel = Channel;
+            const theirs = ports[0].port1; // the page's own end, to put messages into its hands
+            theirs.onmessage({data: {type: "ready"}});
+            await worker.ready;
+            const told = [];
+            const onPart = (text) => told.push(text);
+            const ended = worker.ask("run", ["{}"], {seconds: 1, onPart});
+            const forged = [
+                null, 7, "answer", {type: "answer", text: "{}"}, {type: "answer", token: "", text: "{}"},
+                {type: "part", token: undefined, text: "x"}, {type: "ended", ended: "exit"},
+            ];
+            for (const data of forged) theirs.onmessage({data});
+            return [await ended, told];
+        }"""
+    )
+    assert heard == [{"ended": "time", "detail": 1}, []]
 
 
 def test_a_spare_is_kept_only_where_there_is_room(learner):
