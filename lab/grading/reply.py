@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from lab.grading.trust import is_answer
@@ -24,6 +24,7 @@ class Reply:
     answer: object = None
     ended: str | None = None
     detail: float | str | None = None
+    _seen: tuple[dict[str, Any], str | None] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.ended is not None and self.ended not in ENDED:
@@ -34,6 +35,12 @@ class Reply:
 
         An answer that has not the form of one counts as a lost interpreter.
         """
+        if self._seen is None:  # looking through an answer takes longer than anything else that is done with it
+            object.__setattr__(self, "_seen", self._look())
+        assert self._seen is not None
+        return self._seen
+
+    def _look(self) -> tuple[dict[str, Any], str | None]:
         if self.ended is None and isinstance(self.answer, dict) and is_answer(self.answer):
             return self.answer, self.answer["ended"]
         return dict(_EMPTY), self.ended or "lost"

@@ -124,8 +124,8 @@ def _code(
     defined = [name for name, one in exercises.items() if file.data and defines(file.data, one.name)]
     if file.exercise is not None and only in (None, file.exercise):
         yield _Candidate(NAMED, replace(submission, exercise=file.exercise))
-    elif file.exercise is not None:
-        unplaced.append(Unplaced(file.place, student, f"is named for {file.exercise}, and only {only} is graded"))
+    elif file.exercise is not None:  # named for an exercise that is not asked for
+        return
     elif only is not None:
         yield _Candidate(DEFINES if only in defined else OTHER, replace(submission, exercise=only))
     elif defined:

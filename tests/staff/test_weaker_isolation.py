@@ -72,21 +72,23 @@ def graded(request):
     base = Path(tempfile.mkdtemp(prefix="serving-lab-test-"))
     base.chmod(0o755)
     here, out = base / "class", base / "out"
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        names = {"here": here, "out": out, "checks": ROOT / "checks", "port": listener.getsockname()[1]}
-        for name in (*SPOILS, *FACTS, "leave_a_file", "look_for_files"):
-            write(here, {f"{name}/{PAGES}.py": solution(HOSTILE[name][0], **names)})
-        write(here, {f"honest/{PAGES}.py": RIGHT})
-        if AS_ROOT:
-            for path in [base, *base.rglob("*")]:
-                os.chown(path, NOBODY, NOBODY)
-        before = boxes()
-        arguments = [here, "--out", out, "--jobs", 2, "--timeout", 1, "--without", without]
-        status, said, err = grade(*arguments, command=command)
-    assert status == 1, err
-    assert gone(before)
-    yield out, said, err
-    shutil.rmtree(base)
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            names = {"here": here, "out": out, "checks": ROOT / "checks", "port": listener.getsockname()[1]}
+            for name in (*SPOILS, *FACTS, "leave_a_file", "look_for_files"):
+                write(here, {f"{name}/{PAGES}.py": solution(HOSTILE[name][0], **names)})
+            write(here, {f"honest/{PAGES}.py": RIGHT})
+            if AS_ROOT:
+                for path in [base, *base.rglob("*")]:
+                    os.chown(path, NOBODY, NOBODY)
+            before = boxes()
+            arguments = [here, "--out", out, "--jobs", 2, "--timeout", 1, "--without", without]
+            status, said, err = grade(*arguments, command=command)
+        assert status == 1, err
+        assert gone(before)
+        yield out, said, err
+    finally:
+        shutil.rmtree(base)
 
 
 def test_honest_work_is_graded(graded):
