@@ -38,6 +38,28 @@ window.Worker = class extends Browsers {
 };
 """
 
+ESCAPE = """
+import gc, sys, types
+sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, '__name__', '') != 'Hidden']
+def attempt(name, action):
+    try:
+        print(name, 'reached', action())
+    except BaseException as error:
+        print(name, 'refused', type(error).__name__)
+import _pyodide_core
+thing = _pyodide_core.to_js([1])
+array = thing.constructor
+attempt('code', lambda: array.constructor('return globalThis')())
+attempt('code by new', lambda: array.constructor.new('return globalThis')())
+attempt('code by a method', lambda: thing.map.constructor('return globalThis')())
+attempt('js', lambda: __import__('js').postMessage('stolen'))
+attempt('bridge', lambda: __import__('pyodide_js').runPython)
+attempt('fetch', lambda: __import__('pyodide.http').http.open_url('stolen.json'))
+attempt('run_js', lambda: __import__('pyodide.code').code.run_js('postMessage(1)'))
+attempt('socket', lambda: __import__('urllib.request').request.urlopen('http://127.0.0.1:1/stolen'))
+"""
+"""What a learner may try who knows how Pyodide is made: eight ways out, none of which leads anywhere."""
+
 DEADLINE = 2
 """Seconds a check, for tests: shorter than the page's, since many wait for it."""
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from lab_page import LabPage, opened
 from lab_server import LabServer
-from learner_page import DEADLINE, LearnerPage, WorkerConsole, learner_page
+from learner_page import DEADLINE, ESCAPE, LearnerPage, WorkerConsole, learner_page
 from nasty import DEADLY, ENDLESS, ONCE, RAISED, RETURNED, WHOLE, allowed, places, right, solution
 from playwright.sync_api import Browser, Error, expect
 
@@ -366,28 +366,6 @@ CODE_FROM_TEXT = """(() => {
     try { setTimeout("globalThis.made = 1"); } catch { /* that is fine too */ }
     return new Promise((resolve) => setTimeout(() => resolve(JSON.stringify([made, globalThis.made])), 50));
 })()"""
-
-
-ESCAPE = """
-import gc, sys, types
-sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, '__name__', '') != 'Hidden']
-def attempt(name, action):
-    try:
-        print(name, 'reached', action())
-    except BaseException as error:
-        print(name, 'refused', type(error).__name__)
-import _pyodide_core
-thing = _pyodide_core.to_js([1])
-array = thing.constructor
-attempt('code', lambda: array.constructor('return globalThis')())
-attempt('code by new', lambda: array.constructor.new('return globalThis')())
-attempt('code by a method', lambda: thing.map.constructor('return globalThis')())
-attempt('js', lambda: __import__('js').postMessage('stolen'))
-attempt('bridge', lambda: __import__('pyodide_js').runPython)
-attempt('fetch', lambda: __import__('pyodide.http').http.open_url('stolen.json'))
-attempt('run_js', lambda: __import__('pyodide.code').code.run_js('postMessage(1)'))
-attempt('socket', lambda: __import__('urllib.request').request.urlopen('http://127.0.0.1:1/stolen'))
-"""
 
 
 def without_policy(route: Any) -> None:
