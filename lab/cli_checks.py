@@ -40,11 +40,12 @@ def run_validate(options: argparse.Namespace) -> int:
     from lab.staff.plan import Limits
     from lab.staff.validate import folders, validate
 
+    found_folders = folders(options.folder)
     jobs = options.jobs
     found_something = False
     try:
         with prepared(Limits(options.timeout), jobs, Kept(), say=notice) as plan:
-            for folder in folders(options.folder):
+            for folder in found_folders:
                 found = validate(folder, plan, jobs)
                 for problem in found.problems:
                     notice(problem)

@@ -17,8 +17,8 @@ class Reply:
     answer: what `lab.grading.child.call.Session` gave, as far as one can know: learner code shared its interpreter
     ended:  the host's word if there is no answer, else None: ``time`` (detail: seconds allowed), ``memory``,
             ``output``, ``exit`` (detail: status), ``signal`` (detail: its number), ``recursion`` (deeper than the
-            machine's stack, where Python could not tell in time), ``files`` (too much written to them), ``lost``, or ``grader`` (a fault of ours; detail: a
-            sentence)
+            machine's stack, where Python could not tell in time), ``files`` (too much written to them), ``lost``,
+            or ``grader`` (a fault of ours; detail: a sentence)
     """
 
     answer: object = None

@@ -93,7 +93,8 @@ def interpreter(python: str) -> Interpreter | None:
 def ours() -> Interpreter | None:
     """The interpreter that this process runs in, without its virtual environment; else one of the same version."""
     wanted = sys.version_info[:2]
-    for python in dict.fromkeys([getattr(sys, "_base_executable", "") or sys.executable, sys.executable, *_installed()]):
+    own = [getattr(sys, "_base_executable", "") or sys.executable, sys.executable]
+    for python in dict.fromkeys([*own, *_installed()]):
         found = interpreter(os.path.realpath(python))
         if found is not None and found.version == wanted:
             return found
