@@ -1,14 +1,10 @@
 // The saved results, each with the code and the checks that it belongs to, and whether it still holds.
 
 import {h} from "./replay-dom.js";
+import {figuresTable} from "./code-figures.js";
 import {standing} from "./work-results.js";
 import {timeWords} from "./code-words.js";
 
-const FIGURES = [
-  ["iterations", (v) => String(v)], ["utilization", percent], ["wait_p95", (v) => String(v)], ["latency_mean", (v) => String(Math.round(v * 10) / 10)],
-  ["peak_pages", (v) => String(v)], ["occupancy", percent],
-];
-const LABELS = {iterations: "iterations", utilization: "utilization", wait_p95: "P95 wait", latency_mean: "mean latency", peak_pages: "peak pages", occupancy: "occupancy"};
 const STANDING = {
   current: "Current: the saved code is the code that was checked.",
   code: "Out of date: the code has been edited since. Check it again, or bring that code back.",
@@ -46,7 +42,7 @@ export class SavedResults {
       h("dl", {class: "task-facts"},
         ...fact("Checked", timeWords(new Date(entry.saved_at)), h("span", {class: "quiet", text: `, ${entry.checks} checks, lab ${entry.lab_version}`})),
         ...fact("Code", hash(entry.code_sha256)), ...fact("Checks", hash(entry.checks_sha256))),
-      figures(entry.replay),
+      figuresTable("Course replay", Object.entries(entry.replay).filter(([, metrics]) => typeof metrics === "object" && metrics !== null)),
       h("button", {type: "button", class: "ghost", text: "Remove", "aria-label": `Remove this result of ${exercise?.title ?? entry.exercise}`, on: {click: () => this.results.remove(entry)}}));
   }
 }
@@ -54,18 +50,4 @@ export class SavedResults {
 /** The first digits are enough to compare by eye; the rest is there for who copies it. */
 function hash(sha256) {
   return h("code", {class: "hash", title: sha256, text: sha256.slice(0, 12)});
-}
-
-function figures(replay) {
-  const names = Object.keys(replay).filter((name) => typeof replay[name] === "object" && replay[name] !== null);
-  if (!names.length) return null;
-  return h("div", {class: "figures", tabindex: 0, role: "group", "aria-label": "Figures of the course replay"}, h("table", {},
-    h("caption", {text: "Course replay"}),
-    h("thead", {}, h("tr", {}, h("td"), ...names.map((name) => h("th", {scope: "col", text: name})))),
-    h("tbody", {}, ...FIGURES.map(([figure, say]) => h("tr", {}, h("th", {scope: "row", text: LABELS[figure]}),
-      ...names.map((name) => h("td", {text: Number.isFinite(replay[name][figure]) ? say(replay[name][figure]) : ""})))))));
-}
-
-function percent(value) {
-  return `${Math.round(value * 100)} %`;
 }

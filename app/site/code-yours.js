@@ -1,6 +1,7 @@
 // The learner's own code as a third policy of the replay: beside the two, on the same trace and limits, passing or not.
 
 import {h, setText} from "./replay-dom.js";
+import {figuresTable} from "./code-figures.js";
 import {Run} from "./code-run.js";
 
 const SOON = 300; // ms after the limits have changed
@@ -27,10 +28,11 @@ export class Yours {
     this.why = h("p");
     this.stale = h("p", {class: "stale"});
     this.off = h("p", {class: "quiet"});
+    this.figures = h("div", {class: "compared"});
     this.again = button("Run it again", () => this.run(this.typedCode ?? this.code));
     this.remove = button("Remove it", () => this.clear());
     this.node = h("aside", {class: "yours", "aria-label": "Your code in the replay"}, this.title,
-      h("div", {role: "status"}, this.verdict, this.why, this.stale), this.off, h("div", {class: "tools"}, this.go, this.again, this.remove));
+      h("div", {role: "status"}, this.verdict, this.why, this.stale), this.off, h("div", {class: "tools"}, this.go, this.again, this.remove), this.figures);
   }
 
   get shown() {
@@ -124,9 +126,19 @@ export class Yours {
     const on = [limits.max_num_batched_tokens !== null && "a token budget", limits.chunked_prefill && "chunked prefill"].filter(Boolean);
     setText(this.off, `Token budget and chunked prefill are off for your code: the exercise does not know them.${
       on.length ? ` The sides above have ${on.join(" and ")}; your code is compared with an engine that has not.` : ""}`);
+    this.#compare(stopped);
     this.go.hidden = !this.marked;
     if (this.marked) setText(this.go, `Go to iteration ${this.marked.iteration}`);
     this.again.disabled = this.job.busy !== null;
+  }
+
+  /** All runs side by side; hidden by code.css while the learner still guesses, and while a run is out of date. */
+  #compare(stopped) {
+    const {policies} = this.payload.replay;
+    const name = stopped ? `your code, until ${stopped.iteration - 1}` : "your code";
+    const runs = [...Object.entries(policies).map(([policy, {metrics}]) => [policy, metrics]), [name, this.made.policy.metrics]];
+    this.figures.replaceChildren(figuresTable("Latency and use of capacity", runs));
+    this.figures.hidden = this.#behind;
   }
 
   get #behind() {

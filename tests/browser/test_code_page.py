@@ -573,6 +573,7 @@ def test_a_right_step_is_drawn_beside_the_engine_and_follows_the_limits(browser,
         expect(aside).to_contain_text("chunked prefill are off")
         assert code.lab.metrics("yours") == code.lab.metrics("continuous")
         expect(side.locator(".stone", has_text="differs")).to_have_count(0)
+        expect(aside.locator("tbody tr").first).to_have_text("iterations1168888")
         code.lab.seek(15)
         words = [
             " ".join(code.lab.side(name).locator(".words").inner_text().split()) for name in ("yours", "continuous")
