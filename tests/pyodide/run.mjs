@@ -8,19 +8,19 @@ const [runtime, root] = process.argv.slice(2);
 
 const RUN = `
 import json, os, sys
-sys.path[:0] = ["/root/checkout", "/root/packages", "/root/checkout/tests/pyodide"]
+sys.path[:0] = ["/mounted/checkout", "/mounted/packages", "/mounted/checkout/tests/pyodide"]
 sys.dont_write_bytecode = True
-os.chdir("/root/checkout")
-os.environ["COLLECTED"] = "/root/result.json"
+os.chdir("/mounted/checkout")
+os.environ["COLLECTED"] = "/mounted/result.json"
 import pytest
-int(pytest.main(json.load(open("/root/arguments.json")), plugins=["collected"]))
+int(pytest.main(json.load(open("/mounted/arguments.json")), plugins=["collected"]))
 `;
 
 try {
   const { loadPyodide } = await import(pathToFileURL(`${runtime}/pyodide.mjs`));
   // Fewer random cases than in CPython, where the same properties are tried: one takes some ten times as long here.
   const pyodide = await loadPyodide({ indexURL: runtime, env: { SERVING_LAB_EXAMPLES: "20" } });
-  pyodide.mountNodeFS("/root", root);
+  pyodide.mountNodeFS("/mounted", root);
   writeFileSync(`${root}/status`, String(pyodide.runPython(RUN)));
 } catch (error) {
   console.error(error?.message ?? error);
