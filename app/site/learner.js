@@ -35,7 +35,8 @@ class Hidden:
 
 unregister_js_module("js")
 unregister_js_module("pyodide_js")
-kept = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] in HIDDEN}
+for name in [name for name in sys.modules if name.partition(".")[0] in HIDDEN]:
+    del sys.modules[name]
 sys.meta_path.insert(0, Hidden)
 host()
 `;
