@@ -102,8 +102,9 @@ def run_grade(options: argparse.Namespace) -> int:
     if "grader_error" in outcomes:
         notice(f"{PROGRAM}: the grader failed on some solutions, which have no grade; run it again for these")
         return OUR_FAULT
-    complete = all(student.entries for student in done.book.students)
-    return DONE if outcomes <= {"passed"} and complete and not done.book.unplaced else NOT_PASSED
+    students = {student.key: bool(student.entries) for student in done.book.students}
+    lost = [one for one in done.book.unplaced if one.student not in students]
+    return DONE if outcomes <= {"passed"} and all(students.values()) and not lost else NOT_PASSED
 
 
 def _options(options: argparse.Namespace) -> Options:

@@ -10,11 +10,12 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from lab.errors import InputError, printable
+from lab.grading.show import printable as printable_text
 from lab.staff import zips
 
 BIGGEST_CODE = 2_000_000
@@ -76,11 +77,18 @@ class Names:
         return student is None and exercise is not None
 
 
-def collect(paths: Sequence[str], names: Names, student: str | None = None) -> Iterator[File]:
+def collect(paths: Sequence[str], names: Names, student: str | None = None, skip: Path | None = None) -> Iterator[File]:
     """The files in `paths`, in order of path. `student`: whose everything is, if that is known.
 
+    skip: a folder that is no part of it, wherever it lies: what is written to
     Raises InputError for a path that is not there.
     """
+    for file in _collect(paths, names, student, skip):
+        whose = file.student and printable_text(file.student)
+        yield replace(file, student=whose, place=printable_text(file.place), name=printable_text(file.name))
+
+
+def _collect(paths: Sequence[str], names: Names, student: str | None, skip: Path | None) -> Iterator[File]:
     for path in paths:
         here = Path(path)
         try:
@@ -89,7 +97,7 @@ def collect(paths: Sequence[str], names: Names, student: str | None = None) -> I
             reason = getattr(error, "strerror", None) or str(error)
             raise InputError(f"cannot be read ({reason}); check the path", source=path) from None
         if stat.S_ISDIR(mode) and not _is_code(here.name):
-            yield from _folder(here, student or _name_of(here), names, student)
+            yield from _folder(here, student or _name_of(here), names, student, skip)
         elif here.suffix.lower() == ".zip" and stat.S_ISREG(mode):
             yield from _class_zip(here, names, student)
         else:
@@ -100,15 +108,15 @@ def _name_of(path: Path) -> str:
     return path.resolve().name or "student"
 
 
-def _folder(folder: Path, name: str, names: Names, student: str | None) -> Iterator[File]:
+def _folder(folder: Path, name: str, names: Names, student: str | None, skip: Path | None) -> Iterator[File]:
     """A folder named by the one who grades: of students' folders, of students' files, or of one student."""
     for entry in sorted(folder.iterdir()):
-        if _JUNK.match(entry.name):
+        if _JUNK.match(entry.name) or entry.resolve() == skip:
             continue
         if not entry.is_dir() or entry.is_symlink() or _is_code(entry.name):
             yield from _one(entry, student, name, names)
         elif names.is_exercise(entry.name):  # a folder of one exercise: of files of students, or of this student
-            yield from _folder(entry, name, names, student)
+            yield from _folder(entry, name, names, student, skip)
         else:
             yield from _everything(entry, student or names.student(entry.name), names, 1)
 

@@ -68,7 +68,8 @@ def run(options: Options, say: Callable[[str], None]) -> Done:
         known = ", ".join(every)
         raise InputError(f"there is no exercise {options.exercise!r}; there are {known}", field="--exercise")
     old = compare.read_old(options.compare) if options.compare is not None else None
-    found, unplaced = attribute(collect(options.paths, Names(list(every)), options.student), every, options.exercise)
+    files_found = collect(options.paths, Names(list(every)), options.student, Path(options.out).resolve())
+    found, unplaced = attribute(files_found, every, options.exercise)
     if options.roster is not None:
         found = [replace(one, student=options.roster.student(one.student)) for one in found]
     found, unplaced = _once(found, unplaced)
@@ -124,7 +125,7 @@ def _graded(
     tasks = [(found[i], every[found[i].exercise]) for i in left]
     times = _Times(store)
     jobs = max(1, min(options.jobs, len(tasks)))
-    secret = Kept(_checks(options.hidden), [one.place for one in found], [str(store.root.resolve())])
+    secret = Kept(_checks(options.hidden), sorted({_file_of(one.place) for one in found}), [str(store.root.resolve())])
     with prepared(options.limits, jobs, secret, without=options.without, say=say) as plan:
         terminal = sys.stderr is not None and sys.stderr.isatty()
         progress = Progress(sys.stderr, len(tasks)) if terminal else None
@@ -145,8 +146,14 @@ def _graded(
 
 def _checks(hidden: str | None) -> list[str]:
     """The files that no solution may read."""
-    roots = [Path(str(files("checks")))] + ([Path(hidden).resolve()] if hidden is not None else [])
+    roots = [Path(str(files("checks"))).resolve()] + ([Path(hidden).resolve()] if hidden is not None else [])
     return [str(path) for root in roots for path in sorted(root.rglob("*.json"))]
+
+
+def _file_of(place: str) -> str:
+    """The file that a submission is in: itself, or the zip that it is a part of."""
+    path = Path(place).absolute()
+    return str(next((part for part in (path, *path.parents) if part.is_file()), path))
 
 
 class _Times:
