@@ -43,6 +43,7 @@ text{fill:var(--ink);font:12px system-ui,sans-serif}
 section.student{border-top:1px solid var(--line);padding-top:.25rem}
 section:target{outline:3px solid var(--bar);outline-offset:.4rem}
 a{color:inherit}
+p,h3,code{overflow-wrap:anywhere}
 """.strip()
 
 

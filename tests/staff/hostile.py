@@ -260,6 +260,17 @@ HOSTILE: dict[str, tuple[str, tuple[str, ...]]] = {
         """,
         ("passed",),
     ),
+    "import_the_lab": (
+        """
+        for name in ('lab', 'lab.exercises', 'lab.grading.child.call', 'checks', 'pytest'):
+            try:
+                return __import__(name).__name__
+            except ImportError:
+                pass
+        return good()
+        """,
+        ("passed",),
+    ),
     "search_proc": (
         """
         found = []

@@ -13,8 +13,8 @@ from json.decoder import JSONDecoder
 from json.encoder import JSONEncoder, c_make_encoder, encode_basestring_ascii  # type: ignore[attr-defined]
 from typing import Any
 
-from child.call import Session  # type: ignore[import-not-found]
-from child.pristine import BUILTINS  # type: ignore[import-not-found]
+from lab.grading.child.call import Session
+from lab.grading.child.pristine import BUILTINS
 
 from .serve_codes import GONE
 
