@@ -6,6 +6,8 @@
 PYTHON ?= python3
 OUT ?= build/site
 BIN := .venv/bin
+# A file of tests stays with one worker, and files keep their order: the long ones come first.
+SIDE_BY_SIDE ?= -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 .PHONY: run test build picture lint
 run:
@@ -14,7 +16,8 @@ run:
 
 test: lint
 	@$(BIN)/python -m app.setup.browser
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m app.setup.warm
+	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(ARGS)
 
 lint:
 	@$(PYTHON) app/setup/environment.py test
