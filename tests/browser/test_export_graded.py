@@ -1,0 +1,28 @@
+"""What the page said of a learner's work is what the command line says of the file that the page exported."""
+
+import json
+
+from code_page import EXERCISES, PAGES, STEP, CodePage, wrong
+from lab_page import opened
+
+from lab.cli import main
+
+
+def test_an_export_is_graded_as_the_page_graded_it(browser, server, tmp_path, capsys):
+    shown = {}
+    with opened(browser) as lab:
+        code = CodePage(lab.page, PAGES).open(server.url)
+        for exercise in (PAGES, STEP):
+            mistake = EXERCISES[exercise].wrong[0].file
+            code.choose(exercise).plain().write(wrong(exercise, mistake)).check()
+            names = [check.name for check in EXERCISES[exercise].visible]
+            shown[exercise] = dict(zip(names, code.outcomes(), strict=True))
+            assert {"passed", "failed"} <= set(shown[exercise].values())
+        code.export(tmp_path / "work.json")
+    assert main(["grade", str(tmp_path / "work.json"), "--out", str(tmp_path / "grades"), "--jobs", "1"]) == 1
+    capsys.readouterr()
+    for exercise, outcomes in shown.items():
+        (file,) = (tmp_path / "grades" / "results").rglob(f"{exercise}.json")
+        result = json.loads(file.read_text(encoding="utf-8"))
+        graded = {check["name"]: check["outcome"] for check in result["checks"] if check["visibility"] == "visible"}
+        assert graded == outcomes
