@@ -1,8 +1,10 @@
 """What the page said of a learner's work is what the command line says of the file that the page exported."""
 
 import json
+from pathlib import Path
 
 from code_page import EXERCISES, PAGES, STEP, CodePage, wrong
+from jsonschema import Draft202012Validator
 from lab_page import opened
 
 from lab.cli import main
@@ -18,7 +20,9 @@ def test_an_export_is_graded_as_the_page_graded_it(browser, server, tmp_path, ca
             names = [check.name for check in EXERCISES[exercise].visible]
             shown[exercise] = dict(zip(names, code.outcomes(), strict=True))
             assert {"passed", "failed"} <= set(shown[exercise].values())
-        code.export(tmp_path / "work.json")
+        document = code.export(tmp_path / "work.json")
+    schema = json.loads((Path(__file__).resolve().parents[2] / "checks" / "saved.schema.json").read_text("utf-8"))
+    assert list(Draft202012Validator(schema).iter_errors(document)) == []
     assert main(["grade", str(tmp_path / "work.json"), "--out", str(tmp_path / "grades"), "--jobs", "1"]) == 1
     capsys.readouterr()
     for exercise, outcomes in shown.items():
