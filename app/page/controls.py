@@ -34,7 +34,6 @@ class Controls:
             margin=0,
             css_classes=["reset"],
             align="end",
-            description="Back to the limits of the trace.",
         )
         self.reset.on_click(lambda _event: self.set(self.defaults))
         cells = [
@@ -71,6 +70,7 @@ class Controls:
                 name=field.label,
                 value=value,
                 step=1,
+                end=2**53 - 1,  # past it JavaScript has no whole numbers, and Python would be sent a float
                 description=field.help,
                 placeholder="unlimited" if field.optional else "",
                 **common,

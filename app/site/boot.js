@@ -45,9 +45,10 @@ function hashNow() {
 
 /** Keep the address in step with the screen, without adding to the history and not at every frame. */
 function writeLink() {
-  clearTimeout(writeSoon);
-  if (damaged) return;
+  if (damaged || writeSoon) return;
   writeSoon = setTimeout(() => {
+    writeSoon = 0;
+    if (damaged) return;
     const hash = hashNow();
     if (`#${hash}` === location.hash || (!hash && !isState(location.hash))) return;
     history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
@@ -77,7 +78,7 @@ function openState(next) {
     return;
   }
   opening = next;
-  if (next.iteration) view.seek(next.iteration);
+  view.seek(next.iteration ?? 1);
   const own = Object.keys(next.limits).length > 0;
   notice("opening", own ? "This link has limits of its own. They take effect as soon as Python is ready." : "");
 }
@@ -88,6 +89,17 @@ window.addEventListener("hashchange", () => {
   // Going back to an address without a state goes back to the trace's own limits.
   const next = location.hash === "" ? {limits: {}, iteration: null} : readLink();
   if (next) openState(next);
+});
+
+// Links to a section go there and leave the state in the address.
+document.addEventListener("click", (event) => {
+  const anchor = event.target.closest?.('a[href^="#"]');
+  if (!anchor || event.ctrlKey || event.metaKey || event.shiftKey || isState(anchor.hash)) return;
+  const section = $(anchor.hash.slice(1));
+  if (!section) return;
+  event.preventDefault();
+  section.scrollIntoView();
+  section.focus({preventScroll: true});
 });
 
 $("copy-link").addEventListener("click", async () => {
@@ -217,6 +229,10 @@ const link = new WorkerLink(new URL("worker.js", import.meta.url), {
   },
   message({name, data}) {
     if (name === "replay") {
+      if (damaged && wanted === null && !takingOver) {
+        damaged = false; // somebody has turned a limit: the refused link is history
+        notice("link", "");
+      }
       show(data);
       bridge.setCursor(view.iteration);
     } else if (name === "refused") {

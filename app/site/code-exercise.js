@@ -189,8 +189,11 @@ export class ExerciseView {
     if (text === this.code.text) this.editor.mark(marksOf(result, text, this.exercise.name));
     const passed = result.outcome === "passed";
     this.task.tried(passed);
-    if (passed && result.code_sha256 === sha256(text)) this.context.passed(result);
-    if (passed) setText(this.says, "All checks passed. The result is saved below.");
+    // A result belongs to saved code; while another tab's version stands there, this one is not.
+    const saved = passed && !this.code.conflict;
+    if (saved && result.code_sha256 === sha256(text)) this.context.passed(result);
+    if (saved) setText(this.says, "All checks passed. The result is saved below.");
+    else if (passed) setText(this.says, "All checks passed. Choose which version shall stay, then check again to save the result.");
   }
 
   async runCode() {
