@@ -12,6 +12,7 @@ from typing import Any
 from app.page import bootstrap
 from app.page.charts import PagesChart
 from app.page.controls import Controls
+from app.page.instruct import refusal, trace_asked
 from app.page.payload import payload
 from lab.errors import InputError
 from lab.formats.trace_json import parse_trace
@@ -36,6 +37,7 @@ class Lab:
     def __init__(self, trace: Trace, send: Send) -> None:
         self.trace = trace
         self._send = send
+        self._prepared: dict[str, Any] | None = None  # a replay that was made before the fields are set to its limits
         self.controls = Controls(trace.limits, self.replay)
         self.charts = {policy: PagesChart(policy) for policy in ("static", "continuous")}
         self._draw(payload(trace))
@@ -45,7 +47,7 @@ class Lab:
 
         Raises `lab.errors.InputError` when the limits make no sense; the picture then stays as it was.
         """
-        result = payload(self.trace, limits)
+        result = payload(self.trace, limits) if self._prepared is None else self._prepared
         self._draw(result)
         self._send("replay", result)
 
@@ -68,6 +70,27 @@ class Lab:
             return
         self.controls.set(limits)
 
+    def open_trace(self, asked: Mapping[str, Any]) -> None:
+        """Take another trace: `{"trace": a trace file, "limits": {field: value} | None, "serial": n}`.
+
+        Answered by a replay with that serial, after which the fields' defaults are the trace's limits; or by
+        `trace_refused` with row, field and one sentence, after which everything is as it was.
+        """
+        serial = asked["serial"]
+        try:
+            trace, limits = trace_asked(asked)
+            self.controls.check(limits)
+            self._prepared = {**payload(trace, limits), "serial": serial}
+        except InputError as error:
+            self._send("trace_refused", refusal(error, serial))
+            return
+        self.trace = trace
+        self.controls.defaults = trace.limits
+        try:
+            self.controls.set(limits)
+        finally:
+            self._prepared = None
+
     def roots(self) -> dict[str, Any]:
         """The parts of the app by the name of the slot of the page that each is drawn in."""
         charts = {f"chart-{policy}": chart.figure for policy, chart in self.charts.items()}
@@ -82,6 +105,7 @@ def build(_state: Mapping[str, Any], send: Send) -> dict[str, Any]:
     lab = Lab(course_trace(), send)
     _open[:] = [lab]
     bootstrap.register("open_state", lab.open_state)
+    bootstrap.register("open_trace", lab.open_trace)
     return lab.roots()
 
 
