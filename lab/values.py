@@ -66,6 +66,14 @@ def check_time(value: object, field: str) -> int | float:
     return value
 
 
+def check_positive(value: object, field: str) -> int | float:
+    """`value` if it is a finite number above 0, and no more than 2**53 - 1. Else InputError."""
+    number = check_time(value, field)
+    if number == 0:
+        raise InputError("must be above 0, not 0; write a number such as 20", field=field)
+    return number
+
+
 def check_text(value: object, field: str, *, empty: bool = False) -> str:
     """`value` if it is a str that UTF-8 can hold, and not empty unless `empty` allows it. Else InputError."""
     if type(value) is not str:
