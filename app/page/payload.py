@@ -1,21 +1,74 @@
-"""What the page draws: the replay document of `lab`, and a colour for each request."""
+"""What the page draws: the replay document of `lab`, a colour for each request, and what the trace teaches."""
 
 import json
 from typing import Any
 
 from app.page.palette import colors_for
+from lab.errors import InputError
+from lab.formats.trace_json import in_iterations, trace_sha256
+from lab.records import Idle, Iteration
 from lab.replay import run
+from lab.teaches import GateCount, teaches
 from lab.workload import Limits, Trace
+
+MOST_ITERATIONS = 20_000
+"""The page draws no longer replay; the command line has no such bound."""
+
+MOST_CELLS = 4_000_000
+"""Page ids, seats and waiting requests in all rows of both policies: what the page holds in memory at most."""
+
+CONVERTED = "Arrivals in {unit} are brought to iterations of 20 ms each, rounded up."
 
 
 def payload(trace: Trace, limits: Limits | None = None) -> dict[str, Any]:
     """Replay `trace` under both policies and add the colours.
 
-    Returns plain JSON data: `{"replay": DOCUMENT, "colors": {id: "#rrggbb"}}`.
-    Raises `lab.errors.InputError` when the limits cannot be replayed.
+    Returns plain JSON data: `{"replay": DOCUMENT, "colors": {id: "#rrggbb"}, "teaches": as lab.teaches says,
+    "notes": [sentence, …]}`; a note says what was done to the trace before it was replayed. Arrivals in ms or s are
+    brought to iterations as `serving-lab replay` does it.
+    Raises `lab.errors.InputError` when the limits cannot be replayed, and when the replay is longer than the page
+    draws.
     """
-    document = run(trace, limits).to_document()
-    return {"replay": document, "colors": colors_for(request.id for request in trace.requests)}
+    gates, size = GateCount(), _Size()
+
+    def watch(policy: str, record: Iteration | Idle) -> None:
+        size(record)
+        gates(policy, record)
+
+    played = in_iterations(trace)
+    replay = run(played, limits, watch=watch, sha256=trace_sha256(trace))
+    return {
+        "replay": replay.to_document(),
+        "colors": colors_for(request.id for request in trace.requests),
+        "teaches": teaches(replay, gates),
+        "notes": [] if played is trace else [CONVERTED.format(unit=trace.time_unit)],
+    }
+
+
+class _Size:
+    """Ends a replay that grows beyond what the page draws."""
+
+    def __init__(self) -> None:
+        self._cells = 0
+
+    def __call__(self, record: Iteration | Idle) -> None:
+        if isinstance(record, Idle):
+            reached = record.last
+        else:
+            reached = record.iteration
+            self._cells += record.pages_used + record.max_num_seqs + len(record.waiting)
+        if reached > MOST_ITERATIONS:
+            raise InputError(
+                f"the replay is longer than the {MOST_ITERATIONS:,} iterations that the page draws; "
+                "shorten outputs or arrivals, or replay the file on the command line",
+                field="requests",
+            )
+        if self._cells > MOST_CELLS:
+            raise InputError(
+                "the replay holds more pages for longer than the page draws; shorten prompts or outputs, "
+                "or replay the file on the command line",
+                field="requests",
+            )
 
 
 def dumps(data: dict[str, Any]) -> str:
