@@ -6,7 +6,8 @@ import json
 
 from lab.errors import InputError
 from lab.formats.json_text import parse_json
-from lab.formats.trace_json import parse_trace
+from lab.formats.trace_json import LIMITS_KEYS, SCHEMA_VERSION, parse_trace
+from lab.workload import TIME_UNITS
 
 
 def trace_faults(data: bytes, source: str) -> list[InputError]:
@@ -25,12 +26,14 @@ def trace_faults(data: bytes, source: str) -> list[InputError]:
     if not isinstance(rows, list):
         return [first]
     found = [_fault(_text({**value, "requests": []}), source)]
-    if found[0] is None:  # a request alone can only be judged where the rest of the file is in order
-        for index, row in enumerate(rows):
-            error = _fault(_text({**value, "requests": [row]}), source)
-            if error is not None:
-                place = (error.place or "requests[0]").replace("requests[0]", f"requests[{index}]", 1)
-                found.append(InputError(error.problem, field=error.field, place=place, source=source))
+    frame = {"schema_version": SCHEMA_VERSION, "name": "rows", "limits": dict.fromkeys(LIMITS_KEYS, 1)}
+    if value.get("time_unit") in TIME_UNITS:
+        frame["time_unit"] = value["time_unit"]
+    for index, row in enumerate(rows):
+        error = _fault(_text({**frame, "requests": [row]}), source)
+        if error is not None:
+            place = (error.place or "requests[0]").replace("requests[0]", f"requests[{index}]", 1)
+            found.append(InputError(error.problem, field=error.field, place=place, source=source))
     known = [error for error in found if error is not None]
     # What only the whole file shows: an id that comes twice, a key that is written twice.
     return known if str(first) in map(str, known) else [first, *known]
