@@ -26,6 +26,7 @@ from lab.values import shown
 __all__ = [
     "HIDDEN",
     "KINDS",
+    "PARTS",
     "SCHEMA_VERSION",
     "VISIBLE",
     "Call",

@@ -30,10 +30,10 @@ def trace_faults(data: bytes, source: str) -> list[InputError]:
     if value.get("time_unit") in TIME_UNITS:
         frame["time_unit"] = value["time_unit"]
     for index, row in enumerate(rows):
-        error = _fault(_text({**frame, "requests": [row]}), source)
-        if error is not None:
-            place = (error.place or "requests[0]").replace("requests[0]", f"requests[{index}]", 1)
-            found.append(InputError(error.problem, field=error.field, place=place, source=source))
+        fault = _fault(_text({**frame, "requests": [row]}), source)
+        if fault is not None:
+            place = (fault.place or "requests[0]").replace("requests[0]", f"requests[{index}]", 1)
+            found.append(InputError(fault.problem, field=fault.field, place=place, source=source))
     known = [error for error in found if error is not None]
     # What only the whole file shows: an id that comes twice, a key that is written twice.
     return known if str(first) in map(str, known) else [first, *known]

@@ -9,7 +9,7 @@ from typing import Any
 
 from lab.errors import InputError
 from lab.exercise_values import Fields
-from lab.exercises import Exercise, Wrong, load, shipped
+from lab.exercises import PARTS, Exercise, Wrong, faults, load, shipped
 from lab.formats.json_text import parse_json, read_bytes
 from lab.grading.ask import request_for
 from lab.grading.judge import judge
@@ -37,41 +37,62 @@ class Found:
 
 
 def folders(folder: str | None) -> list[Path]:
-    """The folders of exercises in `folder` (the shipped ones, if None); `folder` itself, if it is one."""
+    """The folders of exercises in `folder` (the shipped ones, if None); `folder` itself, if it is one.
+
+    A folder counts that has any part of an exercise, so that one without its exercise.json is not passed over.
+    """
     root = Path(str(shipped())) if folder is None else Path(folder)
     if (root / "exercise.json").is_file():
         return [root.resolve()]
-    found = sorted(entry for entry in root.glob("*") if (entry / "exercise.json").is_file())
+    found = sorted(
+        entry
+        for entry in root.glob("*")
+        if entry.is_dir() and entry.name[0] not in "._" and any((entry / part).exists() for part in PARTS)
+    )
     if not found:
         raise InputError(
-            "holds no exercise.json, itself or in a folder of it; name a folder of exercises", source=str(root)
+            "holds no exercise, itself or in a folder of it; name a folder of exercises, or make one with "
+            "serving-lab checks new",
+            source=str(root),
         )
     return found
 
 
-def validate(folder: Path, plan: Plan, jobs: int) -> Found:
-    """Look at the exercise in `folder` in every way. Solutions and mutants run like learners' code."""
+def validate(folder: Path, plan: Plan, jobs: int, *, quick: bool = False) -> Found:
+    """Look at the exercise in `folder` in every way. Solutions and mutants run like learners' code.
+
+    quick: without the mutants, of which there are many
+    """
     name = folder.name
-    try:
-        exercise = load(folder)
-        listed = _equivalent(folder)
-    except InputError as error:
-        return Found(name, [str(error)], "could not be read")
+    problems = [str(error) for error in [*faults(folder), *_faults_of_listed(folder)]]
+    if problems:
+        return Found(name, problems, "could not be read")
+    exercise = load(folder)
     problems = [f"{name}: {problem}" for problem in _as_written(exercise)]
     if exercise.reference is None:
         return Found(name, [*problems, f"{name}/{REFERENCE}: is missing; add it"], "has no reference")
     problems += [f"{name}/{place}: {problem}" for place, problem in _solutions(exercise, plan, jobs)]
+    checks = exercise.checks(hidden=True)
+    text = f"{len(checks)} checks, {sum(check.points for check in checks)} points, {len(exercise.wrong)} known mistakes"
+    if quick:
+        return Found(name, problems, text)
     if any(problem.startswith(f"{name}/{REFERENCE}: ") for problem in problems):
         return Found(name, problems, "its mutants were not tried, since the reference does not pass")
+    listed = _equivalent(folder)
     made = list(mutants(exercise.reference))
     alive = _alive(exercise, made, plan, jobs)
     problems += [f"{name}/{REFERENCE}: {problem}" for problem in _mutation(made, alive, listed)]
-    checks = exercise.checks(hidden=True)
-    text = (
-        f"{len(checks)} checks, {sum(check.points for check in checks)} points, {len(exercise.wrong)} known mistakes, "
+    tried = (
         f"{len(made)} mutants of the reference ({len(made) - len(alive)} caught, {len(listed)} listed as equivalent)"
     )
-    return Found(name, problems, text)
+    return Found(name, problems, f"{text}, {tried}")
+
+
+def _faults_of_listed(folder: Path) -> Iterator[InputError]:
+    try:
+        _equivalent(folder)
+    except InputError as error:
+        yield error
 
 
 def _as_written(exercise: Exercise) -> Iterator[str]:
@@ -79,6 +100,8 @@ def _as_written(exercise: Exercise) -> Iterator[str]:
     for check in exercise.checks(hidden=True):
         if check.points < 1:
             yield f"check {check.name!r} gives no points; give it 1 or more"
+    if not exercise.visible:
+        yield "has no visible check; write one in checks.json"
     if not exercise.wrong:
         yield "has no known mistakes; write some in wrong/, with expected.json"
     if len(set(exercise.hints)) < len(exercise.hints):
@@ -90,7 +113,9 @@ def _solutions(exercise: Exercise, plan: Plan, jobs: int) -> Iterator[tuple[str,
     sources = [(REFERENCE, exercise.reference or ""), (STARTER, exercise.starter)]
     sources += [(f"wrong/{wrong.file}", wrong.code) for wrong in exercise.wrong]
     results = _run([(name, code) for name, code in sources], exercise, plan, jobs, grade_submission)
-    for check in results[0]["checks"]:
+    if results[0]["problem"] is not None:
+        yield REFERENCE, f"does not run: {results[0]['problem']['message']}"
+    for check in results[0]["checks"] if results[0]["problem"] is None else ():
         if check["outcome"] != "passed":
             yield REFERENCE, f"does not pass {check['name']!r}: {check['message']} {check['cause']}".rstrip()
         elif check["mutated"]:

@@ -95,4 +95,4 @@ def test_what_cannot_be_read(tmp_path, change_it, said):
 
 def test_a_folder_without_exercises(tmp_path):
     status, _, err = validate(tmp_path)
-    assert (status, "holds no exercise.json" in err) == (2, True)
+    assert (status, "holds no exercise" in err) == (2, True)
