@@ -12,7 +12,7 @@ from typing import Any
 from app.page import bootstrap
 from app.page.charts import PagesChart
 from app.page.controls import Controls
-from app.page.instruct import refusal, trace_asked
+from app.page.instruct import Workshop, refusal, trace_asked
 from app.page.payload import payload
 from lab.errors import InputError
 from lab.formats.trace_json import parse_trace
@@ -106,6 +106,9 @@ def build(_state: Mapping[str, Any], send: Send) -> dict[str, Any]:
     _open[:] = [lab]
     bootstrap.register("open_state", lab.open_state)
     bootstrap.register("open_trace", lab.open_trace)
+    workshop = Workshop(send)
+    bootstrap.register("generate", workshop.generate)
+    bootstrap.register("search", workshop.search)
     return lab.roots()
 
 
