@@ -37,11 +37,12 @@ def _integer_from(digits: str) -> int:
     return int(digits[:40])
 
 
-def read_bytes(path: str | Path) -> bytes:
-    """The bytes of the file at `path`. Raises InputError if it cannot be read."""
+def read_bytes(path: str | Path, most: int | None = None) -> bytes:
+    """The bytes of the file at `path`. Raises InputError if it cannot be read, or has more than `most` bytes."""
     source = str(path)
     try:
-        return Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            data = file.read() if most is None else file.read(most + 1)
     except FileNotFoundError:
         raise InputError("there is no such file; check the path", source=source) from None
     except IsADirectoryError:
@@ -49,6 +50,9 @@ def read_bytes(path: str | Path) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be read ({reason}); check the path and its permissions", source=source) from None
+    if most is not None and len(data) > most:
+        raise InputError(f"has more than {most} bytes, the most that is read; split it, or allow more", source=source)
+    return data
 
 
 def parse_json(data: bytes | str, source: str) -> Any:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
@@ -14,22 +14,24 @@ from typing import Any
 
 from lab.errors import InputError
 from lab.formats.json_text import parse_json, read_bytes, repeated_keys
-from lab.values import MAX_NUMBER, check_choice, check_integer, shown
-from lab.workload import TIME_UNITS, Limits, Request, Trace, place_of
+from lab.options import PLAIN, Options
+from lab.values import MAX_NUMBER, check_choice, shown
+from lab.workload import TIME_UNITS, Limits, Request, Trace, check_iterations, place_of
 
 SCHEMA_VERSION = 1
 
 TRACE_KEYS = ("schema_version", "name", "limits", "requests")
-TRACE_OPTIONAL = ("title", "source", "license", "time_unit")
+TRACE_OPTIONAL = ("title", "source", "license", "time_unit", "options")
 LIMITS_KEYS = ("max_num_seqs", "page_size", "num_pages")
 LIMITS_OPTIONAL = ("max_num_batched_tokens", "chunked_prefill")
 REQUEST_KEYS = ("id", "arrival", "prompt_tokens", "output_tokens")
-REQUEST_OPTIONAL = ("client", "cancel_after_tokens", "samples", "prefix")
+REQUEST_OPTIONAL = ("client", "cancel_after_tokens", "cancel_at", "samples", "prefix")
+OPTIONS_KEYS = tuple(field.name for field in fields(Options))
 
 
-def read_trace(path: str | Path) -> Trace:
-    """The trace in the file at `path`. Raises InputError, naming file, row and field."""
-    return parse_trace(read_bytes(path), source=str(path))
+def read_trace(path: str | Path, most: int | None = None) -> Trace:
+    """The trace in the file at `path`, of at most `most` bytes. Raises InputError, naming file, row and field."""
+    return parse_trace(read_bytes(path, most), source=str(path))
 
 
 def parse_trace(data: bytes | str, source: str = "trace") -> Trace:
@@ -55,6 +57,8 @@ def _trace_from(value: object) -> Trace:
     _refuse_nulls(top, TRACE_OPTIONAL)
     time_unit = check_choice(top.get("time_unit", "iteration"), "time_unit", TIME_UNITS)
     limits = _limits_from(top["limits"])
+    if "options" in top:
+        top["options"] = _options_from(top["options"])
     rows = top["requests"]
     if not isinstance(rows, list):
         raise InputError(f"must be a list, not {shown(rows)}; write [...]", field="requests")
@@ -69,27 +73,34 @@ def _trace_from(value: object) -> Trace:
 
 def _limits_from(value: object) -> Limits:
     try:
-        fields = _object(value, LIMITS_KEYS, LIMITS_OPTIONAL)
-        return Limits(**fields)  # null is fine for max_num_batched_tokens: it says that there is no budget
+        # null is fine for max_num_batched_tokens: it says that there is no budget
+        return Limits(**_object(value, LIMITS_KEYS, LIMITS_OPTIONAL))
     except InputError as error:
         raise error.at(place="limits") from None
+
+
+def _options_from(value: object) -> Options:
+    try:
+        return Options(**_object(value, (), OPTIONS_KEYS))  # null is fine where it is the default
+    except InputError as error:
+        raise error.at(place="options") from None
 
 
 def _request_from(value: object, index: int, time_unit: str) -> Request:
     place = place_of(index, value.get("id") if isinstance(value, dict) else None)
     try:
-        fields = _object(value, REQUEST_KEYS, REQUEST_OPTIONAL)
-        _refuse_nulls(fields, REQUEST_OPTIONAL)
+        given = _object(value, REQUEST_KEYS, REQUEST_OPTIONAL)
+        _refuse_nulls(given, REQUEST_OPTIONAL)
         if time_unit == "iteration":
-            check_integer(fields["arrival"], "arrival", 0)
-        return Request(**fields)
+            check_iterations(given["arrival"], given.get("cancel_at"))
+        return Request(**given)
     except InputError as error:
         raise error.at(place=place) from None
 
 
-def _refuse_nulls(fields: Mapping[str, Any], optional: Iterable[str]) -> None:
+def _refuse_nulls(given: Mapping[str, Any], optional: Iterable[str]) -> None:
     for field in optional:
-        if field in fields and fields[field] is None:
+        if field in given and given[field] is None:
             raise InputError("must not be null; leave the key out", field=field)
 
 
@@ -117,10 +128,11 @@ def _key(key: str) -> str:
 
 
 def in_iterations(trace: Trace, iteration_ms: int | float = 20) -> Trace:
-    """`trace` with arrivals in iterations: r = ceil(arrival in ms / iteration_ms), on decimals as written.
+    """`trace` with its times in iterations: r = ceil(arrival in ms / iteration_ms), on decimals as written, and
+    `cancel_at` likewise.
 
     A trace in iterations is returned as it is. Raises InputError if iteration_ms is no finite number above 0,
-    or an arrival becomes larger than 2**53 - 1.
+    or a time becomes larger than 2**53 - 1.
     """
     number = type(iteration_ms) is int or type(iteration_ms) is float
     if not number or not math.isfinite(iteration_ms) or iteration_ms <= 0:
@@ -134,14 +146,18 @@ def in_iterations(trace: Trace, iteration_ms: int | float = 20) -> Trace:
     iteration = Fraction(repr(iteration_ms)) / (1000 if trace.time_unit == "s" else 1)
     requests = []
     for i, request in enumerate(trace.requests):
-        arrival = math.ceil(Fraction(repr(request.arrival)) / iteration)
-        if arrival > MAX_NUMBER:
-            raise InputError(
-                f"is more than 2**53 - 1 iterations of {iteration_ms} ms; use longer iterations",
-                field="arrival",
-                place=place_of(i, request.id),
-            )
-        requests.append(replace(request, arrival=arrival))
+        times: dict[str, int] = {}
+        for field in ("arrival", "cancel_at"):
+            if (time := getattr(request, field)) is None:
+                continue
+            times[field] = math.ceil(Fraction(repr(time)) / iteration)
+            if times[field] > MAX_NUMBER:
+                raise InputError(
+                    f"is more than 2**53 - 1 iterations of {iteration_ms} ms; use longer iterations",
+                    field=field,
+                    place=place_of(i, request.id),
+                )
+        requests.append(replace(request, **times))  # type: ignore[arg-type]
     return replace(trace, requests=tuple(requests), time_unit="iteration")
 
 
@@ -159,6 +175,8 @@ def trace_to_dict(trace: Trace) -> dict[str, Any]:
             plain[field] = getattr(trace, field)
     plain["time_unit"] = trace.time_unit
     plain["limits"] = plain_limits
+    if trace.options != PLAIN:
+        plain["options"] = trace.options.changes()
     plain["requests"] = [_request_to_dict(request) for request in trace.requests]
     return plain
 
