@@ -11,13 +11,17 @@ from app.page.fields import FIELDS, Field
 from lab.errors import InputError
 from lab.workload import Limits
 
+RESET, RESET_ALL = "Reset limits", "Reset all"
 STYLES = (Path(__file__).parent / "controls.css").read_text(encoding="utf-8")
 
 
 class Controls:
     """A row of fields. Calls `on_limits(limits)` whenever they make sense; says beside the field when not."""
 
-    def __init__(self, defaults: Limits, on_limits: Callable[[Limits], None]) -> None:
+    def __init__(
+        self, defaults: Limits, on_limits: Callable[[Limits], None], on_reset: Callable[[], None] | None = None
+    ) -> None:
+        """`on_reset()` is called instead of `set(defaults)` when all shall be as it was at first."""
         self.defaults = defaults
         self._on_limits = on_limits
         self._setting = False
@@ -29,13 +33,13 @@ class Controls:
             for field in FIELDS
         }
         self.reset = pn.widgets.Button(
-            name="Reset limits",
+            name=RESET,
             stylesheets=[STYLES],
             margin=0,
             css_classes=["reset"],
             align="end",
         )
-        self.reset.on_click(lambda _event: self.set(self.defaults))
+        self.reset.on_click(lambda _event: on_reset() if on_reset else self.set(self.defaults))
         cells = [
             pn.Column(
                 self.widgets[field.name],

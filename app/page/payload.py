@@ -6,6 +6,7 @@ from typing import Any
 from app.page.palette import colors_for
 from lab.errors import InputError
 from lab.formats.trace_json import in_iterations, trace_sha256
+from lab.options import PLAIN, Options
 from lab.records import Idle, Iteration
 from lab.replay import run
 from lab.teaches import GateCount, teaches
@@ -20,12 +21,15 @@ MOST_CELLS = 4_000_000
 CONVERTED = "Arrivals in {unit} are brought to iterations of 20 ms each, rounded up."
 
 
-def payload(trace: Trace, limits: Limits | None = None) -> dict[str, Any]:
+def payload(trace: Trace, limits: Limits | None = None, options: Options | None = None) -> dict[str, Any]:
     """Replay `trace` under both policies and add the colours.
+
+    `limits` and `options` stand in for the trace's own.
 
     Returns plain JSON data: `{"replay": DOCUMENT, "colors": {id: "#rrggbb"}, "teaches": as lab.teaches says,
     "notes": [sentence, …]}`; a note says what was done to the trace before it was replayed. Arrivals in ms or s are
-    brought to iterations as `serving-lab replay` does it.
+    brought to iterations as `serving-lab replay` does it. While options are on there is also `"options_on":
+    [{"name", "text"}, …]`, and with clients `"clients": {id: client}` and `"client_colors"`.
     Raises `lab.errors.InputError` when the limits cannot be replayed, and when the replay is longer than the page
     draws.
     """
@@ -36,12 +40,29 @@ def payload(trace: Trace, limits: Limits | None = None) -> dict[str, Any]:
         gates(policy, record)
 
     played = in_iterations(trace)
-    replay = run(played, limits, watch=watch, sha256=trace_sha256(trace))
+    asked: dict[str, Any] = {} if options is None else {"options": options}
+    replay = run(played, limits, watch=watch, sha256=trace_sha256(trace), **asked)
     return {
         "replay": replay.to_document(),
         "colors": colors_for(request.id for request in trace.requests),
         "teaches": teaches(replay, gates),
         "notes": [] if played is trace else [CONVERTED.format(unit=trace.time_unit)],
+        **_of_options(getattr(replay, "options", PLAIN), trace),
+    }
+
+
+def _of_options(options: Options, trace: Trace) -> dict[str, Any]:
+    """What is added while `options` are on."""
+    if options == PLAIN:
+        return {}
+    from app.page.option_charts import client_colors  # of no use to most visitors, so of no cost to a start
+    from app.page.option_fields import words_of
+
+    named = any(request.client for request in trace.requests)
+    clients = {request.id: request.client or "" for request in trace.requests} if named else {}
+    return {
+        "options_on": words_of(options),
+        **({"clients": clients, "client_colors": client_colors(trace)} if clients else {}),
     }
 
 
