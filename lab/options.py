@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lab.costs import KV_DTYPES, MODELS, STEP_TIMES, StepTime, kv_bytes_per_token
 from lab.errors import InputError
 from lab.values import check_choice, check_flag, check_integer, check_positive
-from lab.workload import Limits
+
+if TYPE_CHECKING:  # a trace holds options, so the workload imports this module
+    from lab.workload import Limits
 
 ALLOCATIONS = ("on-demand", "final-length", "slab")
 PREEMPTIONS = ("recompute", "swap")

@@ -1,4 +1,4 @@
-"""What the engine is given: requests, the engine's limits, and a trace that holds both."""
+"""What the engine is given: requests, the engine's limits and options, and a trace that holds all three."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lab.errors import InputError
+from lab.options import PLAIN, Options
 from lab.values import check_choice, check_flag, check_integer, check_text, check_time, shown
 
 TIME_UNITS = ("iteration", "ms", "s")
@@ -19,11 +20,12 @@ class Request:
     arrival:       in the trace's time unit: iterations (an integer >= 0), or ms or s (a finite number >= 0)
     prompt_tokens, output_tokens: integers >= 1
 
-    The engine does not use these yet; they are kept and written back:
-    client:              text: who sent it
-    cancel_after_tokens: integer >= 1: the client leaves after so many tokens
-    samples:             integer >= 1: completions asked for
-    prefix:              hash ids (text, or integers >= 0) of the prompt's leading pages
+    The engine uses these only with the option that is named:
+    client:              text: who sent it; `admission`
+    cancel_after_tokens: integer >= 1: the client leaves after so many tokens; `cancellation`
+    cancel_at:           in the trace's time unit, not before `arrival`: it leaves then; `cancellation`
+    samples:             integer >= 1: completions asked for; `fork_samples`
+    prefix:              hash ids (text, or integers >= 0) of the prompt's leading pages; `prefix_caching`
     """
 
     id: str
@@ -32,6 +34,7 @@ class Request:
     output_tokens: int
     client: str | None = None
     cancel_after_tokens: int | None = None
+    cancel_at: int | float | None = None
     samples: int | None = None
     prefix: tuple[str | int, ...] | None = None
 
@@ -44,10 +47,21 @@ class Request:
             check_text(self.client, "client")
         if self.cancel_after_tokens is not None:
             check_integer(self.cancel_after_tokens, "cancel_after_tokens", 1)
+        if self.cancel_at is not None:
+            _check_end(self.cancel_at, self.arrival)
         if self.samples is not None:
             check_integer(self.samples, "samples", 1)
         if self.prefix is not None:
             object.__setattr__(self, "prefix", _checked_prefix(self.prefix))
+
+
+def _check_end(cancel_at: object, arrival: int | float) -> None:
+    if check_time(cancel_at, "cancel_at") < arrival:
+        raise InputError(
+            f"must not be before the arrival ({arrival}), or the request would never be there, not "
+            f"{shown(cancel_at)}; write {arrival} or more",
+            field="cancel_at",
+        )
 
 
 def _checked_prefix(value: object) -> tuple[str | int, ...]:
@@ -98,9 +112,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A named list of requests and the limits to replay it under.
+    """A named list of requests, and the limits and options to replay it under.
 
-    Raises InputError, naming place and field, for ids that repeat and arrivals that do not fit the time unit.
+    Raises InputError, naming place and field, for ids that repeat, times that do not fit the time unit, and options
+    that do not go together with the limits.
     """
 
     name: str
@@ -110,6 +125,7 @@ class Trace:
     source: str | None = None
     license: str | None = None
     time_unit: str = "iteration"
+    options: Options = PLAIN
 
     def __post_init__(self) -> None:
         check_text(self.name, "name")
@@ -120,6 +136,12 @@ class Trace:
         check_choice(self.time_unit, "time_unit", TIME_UNITS)
         if not isinstance(self.limits, Limits):
             raise InputError("must be Limits; build one first", field="limits")
+        if not isinstance(self.options, Options):
+            raise InputError("must be Options; build one first", field="options")
+        try:
+            self.options.check_with(self.limits)
+        except InputError as error:
+            raise error.at(place="options") from None
         object.__setattr__(self, "requests", tuple(self.requests))
         check_requests(self.requests, self.time_unit)
 
@@ -130,7 +152,7 @@ def place_of(index: int, request_id: object = None) -> str:
 
 
 def check_requests(requests: Iterable[Request], time_unit: str = "iteration") -> None:
-    """Raise InputError if an id repeats, or an arrival in iterations is no integer."""
+    """Raise InputError if an id repeats, or a time in iterations is no integer."""
     seen: dict[str, int] = {}
     for i, request in enumerate(requests):
         if not isinstance(request, Request):
@@ -142,8 +164,15 @@ def check_requests(requests: Iterable[Request], time_unit: str = "iteration") ->
                 field="id",
                 place=place_of(i, request.id),
             )
-        if time_unit == "iteration" and type(request.arrival) is not int:
+        if time_unit == "iteration":
             try:
-                check_integer(request.arrival, "arrival", 0)
+                check_iterations(request.arrival, request.cancel_at)
             except InputError as error:
                 raise error.at(place=place_of(i, request.id)) from None
+
+
+def check_iterations(arrival: object, cancel_at: object = None) -> None:
+    """Raise InputError if `arrival`, or `cancel_at` where there is one, is no whole number of iterations."""
+    check_integer(arrival, "arrival", 0)
+    if cancel_at is not None:
+        check_integer(cancel_at, "cancel_at", 0)

@@ -1,6 +1,7 @@
 """The published JSON Schema says the same as the reader, as far as a schema can."""
 
 import json
+from dataclasses import fields
 
 import pytest
 from drive import COURSE
@@ -8,6 +9,8 @@ from jsonschema import Draft202012Validator
 
 from lab.errors import InputError
 from lab.formats.trace_json import parse_trace
+from lab.option_help import OPTION_HELP
+from lab.options import Options
 
 SCHEMA = json.loads((COURSE.parent / "trace.schema.json").read_text("utf-8"))
 VALIDATOR = Draft202012Validator(SCHEMA)
@@ -29,6 +32,20 @@ def limits(**changes):
     return plain(limits={key: value for key, value in {**LIMITS, **changes}.items() if value is not ...})
 
 
+DEFAULTS = {field.name: field.default for field in fields(Options)}
+EVERY_OPTION = {
+    **{entry.name: entry.words[-1][0] for entry in OPTION_HELP if entry.kind == "choice"},
+    **{entry.name: entry.least for entry in OPTION_HELP if entry.kind == "integer"},
+    **{entry.name: True for entry in OPTION_HELP if entry.kind == "flag"},
+    **{entry.name: 0.5 for entry in OPTION_HELP if entry.kind == "number"},
+    "allocation": "on-demand",
+}
+
+
+def options(**changes):
+    return plain(options=changes)
+
+
 GOOD = {
     "course": json.loads(COURSE.read_text("utf-8")),
     "least": plain(),
@@ -40,7 +57,11 @@ GOOD = {
     "budget": limits(max_num_batched_tokens=3, chunked_prefill=True),
     "null budget": limits(max_num_batched_tokens=None),
     "largest": plain(row(arrival=LARGEST, prompt_tokens=LARGEST, output_tokens=LARGEST)),
-    "options": plain(row(client="c", cancel_after_tokens=1, samples=2, prefix=["p", 0, 7])),
+    "options": plain(row(client="c", cancel_after_tokens=1, cancel_at=0, samples=2, prefix=["p", 0, 7])),
+    "left at a fraction": plain(row(arrival=0.25, cancel_at=0.5), time_unit="s"),
+    "no options": plain(options={}),
+    "every option": plain(options=EVERY_OPTION),
+    "options at their defaults": plain(options=DEFAULTS),
     "no prefix": plain(row(prefix=[])),
 }
 BAD = {
@@ -77,6 +98,20 @@ BAD = {
     "empty client": plain(row(client="")),
     "null client": plain(row(client=None)),
     "cancel at 0": plain(row(cancel_after_tokens=0)),
+    "left before the start": plain(row(cancel_at=-1)),
+    "left at a fraction of an iteration": plain(row(cancel_at=1.5)),
+    "left at a text": plain(row(cancel_at="1")),
+    "left at null": plain(row(cancel_at=None)),
+    "options list": plain(options=[]),
+    "options null": plain(options=None),
+    "unknown option": options(prefix_cache=True),
+    "limit without a number": options(admission="limit"),
+    "limit with null": options(admission="limit", client_tokens_per_second=None),
+    **{f"{e.name} neither": options(**{e.name: "neither"}) for e in OPTION_HELP},
+    **{f"{e.name} below": options(**{e.name: e.least - 1}) for e in OPTION_HELP if e.kind == "integer"},
+    **{f"{e.name} above": options(**{e.name: LARGEST + 1}) for e in OPTION_HELP if e.kind in ("integer", "number")},
+    **{f"{e.name} 0": options(**{e.name: 0}) for e in OPTION_HELP if e.kind in ("flag", "number")},
+    **{f"{e.name} null": options(**{e.name: None}) for e in OPTION_HELP if not e.optional},
     "no samples": plain(row(samples=0)),
     "prefix text": plain(row(prefix="p")),
     "empty prefix id": plain(row(prefix=[""])),
@@ -101,6 +136,12 @@ READER_ONLY = {
     "version written 1.0": plain(schema_version=1.0),
     "ids repeat": plain(requests=[ROW, ROW]),
     "budget below the seats": limits(max_num_batched_tokens=2),
+    "left before it came": plain(row(arrival=5, cancel_at=4)),
+    "slabs shared": options(allocation="slab", prefix_caching=True),
+    "option written 1.0": options(chunk_multiple=1.0),
+    "chunk above the budget": plain(
+        limits={**LIMITS, "max_num_batched_tokens": 7, "chunked_prefill": True}, options={"chunk_multiple": 8}
+    ),
 }
 
 
@@ -147,3 +188,13 @@ def test_the_schema_knows_every_key_that_the_reader_knows():
         (request, trace_json.REQUEST_KEYS, trace_json.REQUEST_OPTIONAL),
     ]:
         assert keys(part) == ({*required, *optional}, set(required))
+
+
+@pytest.mark.parametrize("entry", OPTION_HELP, ids=lambda entry: entry.name)
+def test_the_schema_says_of_each_option_what_the_help_says(entry):
+    part = SCHEMA["properties"]["options"]["properties"][entry.name]
+    assert part["description"] == entry.help
+    assert part.get("default") == DEFAULTS[entry.name]
+    if entry.kind == "choice":
+        assert part["enum"] == [value for value, _ in entry.words]
+    assert list(SCHEMA["properties"]["options"]["properties"]) == [each.name for each in OPTION_HELP]

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from dataclasses import replace
 
 import pytest
 from drive import COURSE, trace_of
@@ -15,6 +16,7 @@ from lab.formats.trace_json import (
     trace_sha256,
     trace_to_dict,
 )
+from lab.options import PLAIN, Options
 from lab.workload import Limits, Request, Trace
 
 LIMITS = {"max_num_seqs": 3, "page_size": 16, "num_pages": 32}
@@ -50,7 +52,7 @@ FULL = Trace(
     name="full",
     limits=Limits(2, 10, 4, max_num_batched_tokens=8, chunked_prefill=True),
     requests=(
-        Request("ä", 0.25, 1, 1, client="me", cancel_after_tokens=3, samples=2, prefix=("p", 7)),
+        Request("ä", 0.25, 1, 1, client="me", cancel_after_tokens=3, cancel_at=7.5, samples=2, prefix=("p", 7)),
         Request('q"\\\n', 1000, 22, 333, prefix=()),
         Request("plain", 7, 4, 4),
     ),
@@ -58,6 +60,7 @@ FULL = Trace(
     source="made up",
     license="CC0",
     time_unit="ms",
+    options=Options(stall_ms=12.5, chunk_multiple=4, victim="largest", prefix_caching=True, swap_pages=0),
 )
 
 
@@ -66,6 +69,21 @@ def test_every_field_survives_a_round_trip():
     assert parse_trace(text) == FULL
     assert dump_trace(parse_trace(text)) == text
     assert json.loads(text) == trace_to_dict(FULL)
+
+
+def test_only_options_that_differ_are_written_back_and_in_the_order_of_the_fields():
+    given = {"victim": "largest", "kv_dtype": "bf16", "swap_pages": None, "stall_ms": 50, "scheduler_us": 5}
+    trace = parse_trace(json.dumps(plain(options=given)))
+    assert trace.options == Options(victim="largest", scheduler_us=5)
+    assert '\n  "options": {"scheduler_us": 5, "victim": "largest"},\n  "requests": [' in dump_trace(trace)
+    unchanged = parse_trace(json.dumps(plain(options={"iteration_ms": 20})))
+    assert unchanged.options == PLAIN
+    assert dump_trace(unchanged) == dump_trace(parse_trace(json.dumps(plain())))
+
+
+def test_options_are_part_of_the_hash():
+    hashes = {trace_sha256(parse_trace(json.dumps(plain(options=o)))) for o in ({}, {"figures": True})}
+    assert len(hashes) == 2
 
 
 def test_a_number_keeps_its_kind():
@@ -143,7 +161,7 @@ def test_text_that_is_no_trace_at_all(data, line):
         (
             plain(**{"zz zz": 1}),
             't.json: "zz zz": unknown key; known keys: schema_version, name, limits, requests, '
-            "title, source, license, time_unit",
+            "title, source, license, time_unit, options",
         ),
         (plain(limits={**LIMITS, "page_sise": 1}), "t.json: limits, page_sise: unknown key; did you mean page_size?"),
         (
@@ -172,6 +190,44 @@ def test_text_that_is_no_trace_at_all(data, line):
         (plain(requests={}), "t.json: requests: must be a list, not an object; write [...]"),
         (plain(limits=[]), "t.json: limits: must be an object, not a list; write {...}"),
         (plain("a"), 't.json: requests[0]: must be an object, not "a"; write {...}'),
+        (plain(options={"victm": 1}), "t.json: options, victm: unknown key; did you mean victim?"),
+        (
+            plain(options={"prefix-caching": True}),
+            't.json: options, "prefix-caching": unknown key; did you mean prefix_caching?',
+        ),
+        (plain(options=[]), "t.json: options: must be an object, not a list; write {...}"),
+        (
+            plain(options={"victim": "oldest"}),
+            't.json: options, victim: must be one of "newest", "largest", not "oldest"; write one of these',
+        ),
+        (
+            plain(options={"swap_pages_per_step": 0}),
+            "t.json: options, swap_pages_per_step: must be at least 1, not 0; write 1 or more",
+        ),
+        (
+            plain(options={"admission": "limit"}),
+            "t.json: options, client_tokens_per_second: is missing: admission by limit needs one; "
+            "write tokens a second such as 1000",
+        ),
+        (
+            plain(
+                limits={**LIMITS, "max_num_batched_tokens": 100, "chunked_prefill": True},
+                options={"chunk_multiple": 101},
+            ),
+            "t.json: options, chunk_multiple: must be at most max_num_batched_tokens (100), or no chunk would ever "
+            "fit, not 101; write 100 or less",
+        ),
+        (
+            plain(row(arrival=7, cancel_at=6)),
+            't.json: requests[0] (id "a"), cancel_at: must not be before the arrival (7), or the request would never '
+            "be there, not 6; write 7 or more",
+        ),
+        (
+            plain(row(cancel_at=6.5)),
+            't.json: requests[0] (id "a"), cancel_at: must be an integer, not 6.5; round it to a whole number',
+        ),
+        (plain(row(cancel_at=None)), 't.json: requests[0] (id "a"), cancel_at: must not be null; leave the key out'),
+        (plain(options=None), "t.json: options: must not be null; leave the key out"),
         (plain(title=None), "t.json: title: must not be null; leave the key out"),
         (plain(row(client=None)), 't.json: requests[0] (id "a"), client: must not be null; leave the key out'),
         (
@@ -244,6 +300,7 @@ def test_times_that_are_none(time):
         ('"name": "t"', '"name": "t", "name": "t"', "name"),
         ('"page_size": 16', '"page_size": 16, "page_size": 16', "limits, page_size"),
         ('"arrival": 0', '"arrival": 0, "arrival": 1', 'requests[0] (id "a"), arrival'),
+        ('"name": "t"', '"name": "t", "options": {"victim": "newest", "victim": "largest"}', "options, victim"),
     ],
 )
 def test_keys_written_twice(old, new, place):
@@ -307,6 +364,20 @@ def test_times_are_brought_to_iterations_rounded_up(unit, iteration_ms, arrivals
     assert [request.arrival for request in trace.requests] == expected
     assert all(type(request.arrival) is int for request in trace.requests)
     assert trace.time_unit == "iteration"
+
+
+def test_the_time_to_leave_is_brought_along():
+    trace = timed("s", 0.02, 1)
+    leaving = replace(trace, requests=(replace(trace.requests[0], cancel_at=0.0201), trace.requests[1]))
+    assert [request.cancel_at for request in in_iterations(leaving).requests] == [2, None]
+    assert in_iterations(replace(leaving, options=Options(figures=True))).options.figures
+
+
+def test_a_time_to_leave_may_need_too_many_iterations():
+    trace = timed("s", 0)
+    with pytest.raises(InputError) as caught:
+        in_iterations(replace(trace, requests=(replace(trace.requests[0], cancel_at=2**53 - 1),)))
+    assert (caught.value.place, caught.value.field) == ('requests[0] (id "0")', "cancel_at")
 
 
 def test_an_iteration_is_20_ms_unless_said_otherwise():

@@ -5,6 +5,7 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 
 from lab.errors import InputError
+from lab.options import Options
 from lab.workload import Limits, Request, Trace
 
 GOOD = {"id": "a", "arrival": 0, "prompt_tokens": 3, "output_tokens": 2}
@@ -48,6 +49,16 @@ def test_the_largest_number_is_fine(field):
 @pytest.mark.parametrize("value", [-1, -0.5, 2**53, float("nan"), float("inf"), True, "0", None, [0]])
 def test_arrivals_that_are_no_times(value):
     assert error_of(lambda: Request(**{**GOOD, "arrival": value})).field == "arrival"
+
+
+@pytest.mark.parametrize("value", [-1, 4, 4.999, 2**53, float("nan"), True, "7", [7]])
+def test_times_to_leave_that_are_none_or_before_the_arrival(value):
+    assert error_of(lambda: Request(**{**GOOD, "arrival": 5}, cancel_at=value)).field == "cancel_at"
+
+
+@pytest.mark.parametrize("value", [5, 5.5, 2**53 - 1])
+def test_a_client_may_leave_at_once_or_later(value):
+    assert Request(**{**GOOD, "arrival": 5}, cancel_at=value).cancel_at == value
 
 
 @pytest.mark.parametrize("field", ["id", "client"])
@@ -147,10 +158,29 @@ def test_arrivals_in_iterations_are_integers():
         ({"time_unit": "minutes"}, "time_unit"),
         ({"time_unit": ["ms"]}, "time_unit"),
         ({"limits": {"max_num_seqs": 1}}, "limits"),
+        ({"options": {"figures": True}}, "options"),
+        ({"options": None}, "options"),
     ],
 )
 def test_other_fields_of_a_trace(fields, field):
     assert error_of(lambda: trace_with(**fields)).field == field
+
+
+def test_times_to_leave_in_iterations_are_integers():
+    error = error_of(lambda: trace_with(Request("a", 0, 1, 1, cancel_at=2.0)))
+    assert str(error) == 'requests[0] (id "a"), cancel_at: must be an integer, not 2.0; write 2'
+    assert trace_with(Request("a", 0, 1, 1, cancel_at=2.5), time_unit="ms").requests[0].cancel_at == 2.5
+
+
+@pytest.mark.parametrize(("budget", "multiple", "fits"), [(8, 8, True), (8, 9, False), (None, 9, True)])
+def test_options_must_go_with_the_limits(budget, multiple, fits):
+    limits = Limits(**LIMITS, max_num_batched_tokens=budget, chunked_prefill=True)
+    options = Options(chunk_multiple=multiple)
+    if fits:
+        assert trace_with(limits=limits, options=options).options == options
+    else:
+        error = error_of(lambda: trace_with(limits=limits, options=options))
+        assert (error.place, error.field) == ("options", "chunk_multiple")
 
 
 def test_requests_must_be_requests():
