@@ -230,8 +230,9 @@ class Search:
         size = request.output_tokens if field == "arrival" else old
         most = min(max(1, size * self._radius // 4) + self._radius, MAX_NUMBER)
         step = self._random.between(1, most)
-        least = 0 if field == "arrival" else 1
-        return min(max(least, old + step if self._random.below(2) else old - step), MAX_NUMBER)
+        least, last = (0, request.cancel_at) if field == "arrival" else (1, None)  # nobody leaves before arriving
+        moved = max(least, old + step if self._random.below(2) else old - step)
+        return min(moved, MAX_NUMBER if last is None else int(last))
 
     def _differences(self, trace: Trace) -> list[tuple[int, str]]:
         """The values in which `trace` differs from the origin."""

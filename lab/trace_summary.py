@@ -7,6 +7,8 @@ from typing import Any
 from lab.errors import printable
 from lab.trace_stats import PERCENTILE_RULE, PERCENTILES
 
+UNITS = {"iteration": "iterations", "ms": "ms", "s": "s"}
+
 COLUMNS = ("min", *(f"p{q}" for q in PERCENTILES), "max", "mean")
 
 
@@ -42,15 +44,16 @@ def sentences(stats: dict[str, Any]) -> list[str]:
         return ["There are no requests."]
     said = [
         f"{_counted(stats['requests'], 'request')}, arriving from {short(arrivals['first'])} to "
-        f"{short(arrivals['last'])} ({unit}); at most {arrivals['most_at_once']} at the same time.",
+        f"{short(arrivals['last'])} in {UNITS[unit]}, at most {arrivals['most_at_once']} at the same time.",
         f"{stats['prompt_tokens']['sum']} prompt tokens and {stats['output_tokens']['sum']} output tokens in all.",
     ]
-    for policy, count in stats["rejected"].items():
+    pool = f"by the trace's own limits ({limits['num_pages']} pages of {limits['page_size']} tokens)"
+    turned_away = stats["rejected"]
+    if len(set(turned_away.values())) == 1:
+        turned_away = {"either policy": next(iter(turned_away.values()))}
+    for policy, count in turned_away.items():
         if count:
-            said.append(
-                f"{_counted(count, 'request')} can never be served under {policy} by the trace's own limits "
-                f"({limits['num_pages']} pages of {limits['page_size']} tokens)."
-            )
+            said.append(f"{_counted(count, 'request')} can never be served under {policy} {pool}.")
     if stats["fields"]:
         fields = ", ".join(f"{name} ({count})" for name, count in stats["fields"].items())
         said.append(f"Optional fields, and how many requests have them: {fields}.")

@@ -12,7 +12,7 @@ from bokeh.models.annotations import Label, Span
 from bokeh.models.formatters import BasicTickFormatter
 from bokeh.models.ranges import Range1d
 from bokeh.models.sources import ColumnDataSource
-from bokeh.models.tickers import FixedTicker
+from bokeh.models.tickers import BasicTicker, FixedTicker
 from bokeh.models.tools import HoverTool
 from bokeh.plotting import figure
 from bokeh.resources import Resources
@@ -121,7 +121,9 @@ def _bars(counted: dict[str, Any], label: str, marks: dict[str, Any] | None = No
         chart.xaxis[0].major_label_orientation = 0.8 if len(edges) > 12 else "horizontal"
     else:
         chart.xaxis[0].formatter = BasicTickFormatter(use_scientific=False)
+        chart.xaxis[0].ticker = BasicTicker(desired_num_ticks=4)
     chart.yaxis[0].formatter = BasicTickFormatter(use_scientific=False)
+    chart.yaxis[0].ticker = BasicTicker(desired_num_ticks=5, min_interval=1)
     for row, (name, value) in enumerate((marks or {}).items()):
         place = _place(edges, value) if counted["doubling"] else float(value)
         text = f"{name} {short(value)}"
@@ -167,6 +169,7 @@ def _section(stats: dict[str, Any], drawn: Sequence[tuple[str, str, int]], divs:
     )
     return (
         f"<section><h2>{html.escape(stats['name'])}</h2>\n<p>{html.escape(' '.join(sentences(stats)))}</p>\n"
-        f'<div class="wide"><table><thead><tr><th></th>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>\n'
+        f'<div class="wide" role="region" tabindex="0" aria-label="Distributions">\n'
+        f"<table><thead><tr><th></th>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>\n"
         f'<p class="rule">{html.escape(rules(stats))}</p>\n<div class="charts">{figures}</div></section>'
     )
