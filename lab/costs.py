@@ -33,6 +33,11 @@ def kv_bytes_per_token(shape: ModelShape, dtype: str) -> int:
     return 2 * shape.layers * shape.kv_heads * shape.head_size * KV_DTYPES[dtype]
 
 
+def pages_that_fit(pool_bytes: int, page_size: int, kv_bytes: int) -> int:
+    """Whole pages of `page_size` tokens, `kv_bytes` bytes a token, that a pool of `pool_bytes` holds."""
+    return pool_bytes // (page_size * kv_bytes)
+
+
 @dataclass(frozen=True, slots=True)
 class StepTime:
     """How long the GPU is busy with a step: reading the weights, or computing the tokens, whichever is longer.

@@ -48,7 +48,11 @@ class OptionHelp:
 
     def matters(self, options: Options) -> bool:
         """Whether the other options are such that this one can change anything."""
-        return all(_is_one_of(getattr(options, name), values) for name, values in self.needs)
+        return self.unmet(options) is None
+
+    def unmet(self, options: Options) -> tuple[str, tuple[Any, ...]] | None:
+        """The first of `needs` that the other options do not meet, or None."""
+        return next((need for need in self.needs if not _is_one_of(getattr(options, need[0]), need[1])), None)
 
 
 def _is_one_of(value: Any, values: tuple[Any, ...]) -> bool:
