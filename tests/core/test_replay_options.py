@@ -274,7 +274,8 @@ CHUNKED = {**BUDGET, "chunked_prefill": True}
             {},
             "both",
             {},
-            "swap_pages changes nothing unless preemption is swap; input_weight changes nothing unless admission is vtc",
+            "swap_pages changes nothing unless preemption is swap; "
+            "input_weight changes nothing unless admission is vtc",
         ),
     ],
 )
