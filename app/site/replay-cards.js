@@ -1,6 +1,7 @@
 // What a whole run came to: six figures of a policy, the rule of each, and the difference to the first policy.
 
 import {count, h, setAttr, setText} from "./replay-dom.js";
+import {groupsOf} from "./replay-option-cards.js";
 
 const whole = (value) => String(Math.round(value * 10) / 10);
 const percent = (value) => Math.round(value * 100);
@@ -17,6 +18,9 @@ const METRICS = [
 
 /** The rule of a figure, with the numbers of this run. */
 function rule(name, policy) {
+  const own = groupsOf(policy).flatMap(({metrics}) => metrics).find((metric) => metric.name === name);
+  if (own) return own.rule(policy);
+  if (!METRICS.some((metric) => metric.name === name)) return ""; // of an option that this policy does not know
   const m = policy.metrics;
   const {limits} = policy;
   const n = m.completed;
@@ -52,20 +56,40 @@ const REASONS = ["utilization", "wait_p95"]; // told when nothing is asked for
 export class Cards {
   /** @param {string} policy name  @param {(name: string|null) => void} ask called with the figure whose rule is wanted */
   constructor(policy, ask) {
-    this.cards = METRICS.map((metric) => {
-      const value = h("b", {class: "value"});
-      const veil = h("span", {class: "sr veil-words"});
-      const delta = h("span", {class: "delta"});
-      const node = h("button", {class: "card", type: "button", dataset: {metric: metric.name},
-        on: {
-          pointerenter: () => ask(metric.name), pointerleave: () => ask(null),
-          focus: () => ask(metric.name), blur: () => ask(null), click: () => ask(metric.name),
-        }}, h("span", {class: "label", text: metric.label}), value, veil, delta);
-      return {metric, node, value, veil, delta};
-    });
+    this.ask = ask;
+    this.always = METRICS.map((metric) => this.#card(metric));
+    this.cards = this.always;
+    this.groups = [];
     this.rule = h("p", {class: "rule"});
     this.node = h("div", {class: "results", role: "group", "aria-label": `Results of ${policy}`},
       h("div", {class: "cards"}, ...this.cards.map(({node}) => node)), this.rule);
+  }
+
+  #card(metric) {
+    const {ask} = this;
+    const value = h("b", {class: "value"});
+    const veil = h("span", {class: "sr veil-words"});
+    const delta = h("span", {class: "delta"});
+    const node = h("button", {class: "card", type: "button", dataset: {metric: metric.name},
+      on: {
+        pointerenter: () => ask(metric.name), pointerleave: () => ask(null),
+        focus: () => ask(metric.name), blur: () => ask(null), click: () => ask(metric.name),
+      }}, h("span", {class: "label", text: metric.label}), value, veil, delta);
+    return {metric, node, value, veil, delta};
+  }
+
+  /** Cards for the groups of figures that options bring; those that stay are not touched. */
+  #extend(policy) {
+    const wanted = groupsOf(policy);
+    if (wanted.length === this.groups.length && wanted.every((group, index) => group === this.groups[index].group)) return;
+    for (const {node} of this.groups) node.remove();
+    this.groups = wanted.map((group) => {
+      const cards = group.metrics.map((metric) => this.#card(metric));
+      const node = h("div", {class: "cards more", role: "group", "aria-label": group.name, dataset: {group: group.part}}, ...cards.map((card) => card.node));
+      return {group, cards, node};
+    });
+    this.rule.before(...this.groups.map(({node}) => node));
+    this.cards = [...this.always, ...this.groups.flatMap(({cards}) => cards)];
   }
 
   /** @param {object} policy  @param {object|null} base the first policy, null for itself  @param {boolean} veiled  @param {boolean} compare */
@@ -73,14 +97,15 @@ export class Cards {
     this.policy = policy;
     this.veiled = veiled;
     this.node.classList.toggle("veiled", veiled);
+    this.#extend(policy);
     for (const {metric, node, value, veil, delta} of this.cards) {
-      const figure = policy.metrics[metric.name] ?? 0;
+      const figure = figureOf(metric, policy.metrics);
       setAttr(node, "data-value", figure);
-      setText(value, metric.share ? `${percent(figure)} %` : whole(figure));
+      setText(value, metric.text ? metric.text(figure) : metric.share ? `${percent(figure)} %` : whole(figure));
       setAttr(node, "aria-description", veiled ? null : rule(metric.name, policy));
       setAttr(value, "aria-hidden", veiled ? "true" : null);
       setText(veil, veiled ? "hidden until you have seen the run to its end" : "");
-      const difference = base && compare && !policy.stopped ? differ(metric, figure, base.metrics[metric.name] ?? 0) : {text: "", kind: ""};
+      const difference = base && compare && !policy.stopped ? differ(metric, figure, figureOf(metric, base.metrics)) : {text: "", kind: ""};
       setText(delta, difference.text);
       setAttr(delta, "class", `delta ${difference.kind}`);
       setAttr(delta, "title", difference.text && base ? `against ${base.title.toLowerCase()}` : null);
@@ -99,7 +124,17 @@ export class Cards {
   }
 }
 
+function figureOf(metric, metrics) {
+  return (metric.of ? metric.of(metrics) : metrics[metric.name]) ?? 0;
+}
+
 function differ(metric, figure, base) {
+  if (metric.text && metric.text !== String) {
+    const text = metric.text(figure);
+    if (text === metric.text(base)) return {text: "same", kind: ""};
+    const kind = metric.better ? ((figure - base) * metric.better > 0 ? "good" : "bad") : "";
+    return {text: kind ? (kind === "good" ? "better" : "worse") : `against ${metric.text(base)}`, kind};
+  }
   const by = metric.share ? percent(figure) - percent(base) : Math.round((figure - base) * 10) / 10;
   if (!by) return {text: "same", kind: ""};
   const text = `${by > 0 ? "+" : "−"}${Math.abs(by)}${metric.share ? " pts" : ""}`;

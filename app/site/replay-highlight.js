@@ -103,7 +103,7 @@ export class Highlight {
       const scope = `[data-view="${this.scope}"]`;
       const rules = this.#requests.map((one) => `${scope} [data-r="${one.index}"]{--c:${one.color}}`);
       if (request) {
-        rules.push(`${scope} [data-r]:not([data-r="${key}"]){opacity:var(--dim)}`);
+        rules.push(`${scope} [data-r]:not([data-r="${key}"], [data-rs~="${key}"]){opacity:var(--dim)}`);
         rules.push(`${scope} [data-r="${key}"]{--lit:1}`);
       }
       this.#sheet.replaceSync(rules.join("\n"));

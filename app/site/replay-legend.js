@@ -5,7 +5,7 @@ import {h} from "./replay-dom.js";
 
 const MARKS = [
   ["prefill", "prefill"], ["decode", "decode"], ["stalled", "stalled"], ["held", "held after finishing"],
-  ["empty", "empty seat"], ["wait", "waits"], ["preempted", "preempted"],
+  ["empty", "empty seat"], ["wait", "waits"], ["host", "on the host"], ["gone", "runs for nobody"], ["preempted", "preempted"], ["cancelled", "cancelled"],
 ];
 
 export class Legend {
@@ -23,6 +23,9 @@ export class Legend {
     const has = (state) => model.policies.some((policy) => policy.bars.some((bar) => bar.state === state));
     this.items.stalled.hidden = !has("stalled");
     this.items.held.hidden = !has("held");
+    this.items.host.hidden = !model.policies.some((policy) => policy.waits.some((wait) => wait.host));
+    this.items.gone.hidden = !model.policies.some((policy) => policy.bars.some((bar) => bar.gone));
+    this.items.cancelled.hidden = !model.policies.some((policy) => policy.history.ends.length);
     this.items.preempted.hidden = !model.policies.some((policy) => policy.preemptions.length);
   }
 }

@@ -1,6 +1,7 @@
 // Reads a replay document once, into what the drawing needs at every iteration: rows by number, bars, waits, events.
 
 import {milestonesOf} from "./replay-milestones.js";
+import {addSequences, historyOf} from "./replay-options.js";
 import {capital, own} from "./replay-dom.js";
 
 const TITLES = {
@@ -17,24 +18,28 @@ const FALLBACK = ["#066fbd", "#b05a02", "#0c7b59", "#c13179", "#794ed8", "#84740
  */
 
 /**
- * @param {{replay: object, colors: object}} payload
- * @returns the model: requests (by index), limits, policies, last (iteration), events (sorted)
+ * @param {{replay: object, colors: object, clients: object}} payload
+ * @returns the model: requests (by index), byId (of requests and of their further samples, "a#2"), limits, options (those
+ *   that are not as they are by default), policies, last (iteration), events (sorted)
  */
-export function readPayload({replay, colors = {}}) {
+export function readPayload({replay, colors = {}, clients = {}, client_colors: clientColors = {}}) {
+  const options = replay.options ?? {};
   const requests = replay.trace.requests.map((request, index) => ({
-    ...request, index, color: safeColor(own(colors, request.id), index),
+    ...request, index, color: safeColor(own(colors, request.id), index), client: own(clients, request.id) ?? "",
   }));
   shorten(requests);
   const byId = new Map(requests.map((request) => [request.id, request]));
-  const policies = Object.entries(replay.policies).map(([name, part]) => readPolicy(name, part, byId, part.limits ?? replay.limits));
+  addSequences(byId, replay.policies);
+  // A learner's own code knows no options; its rows have nothing of them.
+  const policies = Object.entries(replay.policies).map(([name, part]) => readPolicy(name, part, byId, part.limits ?? replay.limits, name === LEARNER ? {} : options));
   const last = Math.max(1, ...policies.map((policy) => policy.end));
   const events = new Set();
   for (const policy of policies) for (const t of policy.events) events.add(t);
   return {
-    requests, byId, limits: replay.limits, trace: replay.trace, policies, last,
+    requests, byId, limits: replay.limits, options, clientColors, trace: replay.trace, policies, last,
     events: [...events].sort((a, b) => a - b),
     // What the learner guesses about: another trace or other limits are another question.
-    question: JSON.stringify([replay.trace.sha256 ?? replay.trace.name, replay.limits]),
+    question: JSON.stringify([replay.trace.sha256 ?? replay.trace.name, replay.limits, ...(replay.options ? [replay.options] : [])]),
   };
 }
 
@@ -50,10 +55,10 @@ function safeColor(color, index) {
   return /^#[0-9a-f]{6}$/i.test(color ?? "") ? color : FALLBACK[index % FALLBACK.length];
 }
 
-function readPolicy(name, part, byId, limits) {
+function readPolicy(name, part, byId, limits, options) {
   const [title, subtitle] = Object.hasOwn(TITLES, name) ? TITLES[name] : [capital(name), ""];
   const policy = {
-    name, title, subtitle, limits, metrics: part.metrics, figures: part.requests ?? {}, rows: [], end: 0,
+    name, title, subtitle, limits, options, metrics: part.metrics, figures: part.requests ?? {}, rows: [], end: 0,
     bars: [], waits: [], preemptions: [], idles: [], events: [], emittedAt: new Map(), byId,
     rejected: new Map((part.metrics.rejected ?? []).map(({id, reason}) => [id, reason])),
     // Of a learner's code: where it first differs from the engine, and where it could not go on; {iteration, words}.
@@ -70,6 +75,7 @@ function readPolicy(name, part, byId, limits) {
     }
   }
   if (policy.stopped) policy.end = Math.max(policy.end, policy.stopped.iteration);
+  policy.history = historyOf(policy);
   stays(policy);
   waits(policy);
   happenings(policy);
@@ -91,8 +97,9 @@ function stays(policy) {
       const now = seats[seat] ?? null;
       const bar = open[seat];
       const request = now && policy.byId.get(now.id);
-      if (bar && request && bar.r === request.index && bar.state === now.state && bar.to === t - 1) bar.to = t;
-      else open[seat] = request ? {r: request.index, seat, from: t, to: t, state: now.state} : null;
+      const gone = request ? policy.history.goneBefore(request.request ?? request.id, t) : false;
+      if (bar && request && bar.id === now.id && bar.state === now.state && bar.gone === gone && bar.to === t - 1) bar.to = t;
+      else open[seat] = request ? {r: request.index, id: now.id, seat, from: t, to: t, state: now.state, gone} : null;
       if (open[seat] && open[seat] !== bar) policy.bars.push(open[seat]);
     }
   }
@@ -108,9 +115,10 @@ function waits(policy) {
       const request = policy.byId.get(id);
       if (!request) continue;
       const wait = open.get(id);
-      if (wait && wait.to === t - 1) wait.to = t;
+      const host = policy.history.onHost(id, t) > 0;
+      if (wait && wait.host === host && wait.to === t - 1) wait.to = t;
       else {
-        const made = {r: request.index, from: t, to: t, again: started.has(id)};
+        const made = {r: request.index, id, from: t, to: t, again: started.has(id), host};
         open.set(id, made);
         policy.waits.push(made);
       }
@@ -119,7 +127,7 @@ function waits(policy) {
     for (const id of row.arrived) {
       // Who starts at once has waited for nothing, but has arrived: a tick without length.
       const request = policy.byId.get(id);
-      if (request && !row.waiting.includes(id)) policy.waits.push({r: request.index, from: t, to: t - 1, again: false});
+      if (request && !row.waiting.includes(id)) policy.waits.push({r: request.index, id, from: t, to: t - 1, again: false, host: false});
     }
   }
 }
@@ -129,7 +137,7 @@ function happenings(policy) {
   for (let t = 1; t <= policy.end; t++) {
     const row = rowAt(policy, t);
     const now = row ? row.gate : null;
-    const any = row && (row.arrived.length || row.admitted.length || row.completed.length || row.preempted.length);
+    const any = row && (row.arrived.length || row.admitted.length || row.completed.length || row.preempted.length || row.left?.length || row.refused?.length);
     if (any || now !== gate) policy.events.push(t);
     gate = now;
     if (!row) continue;

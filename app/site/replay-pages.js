@@ -2,6 +2,7 @@
 
 import {clip, count, fit, h, own, setAttr, setText} from "./replay-dom.js";
 import {rowAt} from "./replay-model.js";
+import {wasteOf} from "./replay-option-words.js";
 
 export class PageGrid {
   #cells = [];
@@ -12,7 +13,8 @@ export class PageGrid {
     this.title = h("span", {text: "KV pages"});
     this.grid = h("div", {class: "pages", role: "img"});
     this.tip = h("div", {class: "tip", hidden: true});
-    this.node = h("div", {class: "pool-box"}, h("div", {class: "label"}, this.title, this.caption), this.grid, this.tip);
+    this.waste = h("p", {class: "waste", hidden: true});
+    this.node = h("div", {class: "pool-box"}, h("div", {class: "label"}, this.title, this.caption), this.grid, this.waste, this.tip);
     this.grid.addEventListener("pointerover", (event) => this.#point(event));
     this.grid.addEventListener("pointerleave", () => { this.tip.hidden = true; });
   }
@@ -49,19 +51,28 @@ export class PageGrid {
     const size = model.limits.page_size;
     const owners = new Array(this.#cells.length).fill(null);
     const told = [];
+    const waste = wasteOf(policy.options, row);
+    const runs = policy.options.allocation === "slab";
     if (row) {
       const held = new Set(row.seats.filter((seat) => seat?.state === "held").map((seat) => seat.id));
       for (const [id, pages] of Object.entries(row.pages)) {
         const request = policy.byId.get(id);
         if (!request) continue;
         told.push(`${id} ${pages.length}`);
+        const whole = held.has(id) ? 0 : request.prompt_tokens + request.output_tokens;
         pages.forEach((page, index) => {
-          const used = Math.min(size, Math.max(0, (own(row.kv, id) ?? 0) - index * size));
-          owners[page] = {request, used, held: held.has(id)};
+          const within = (tokens) => Math.min(size, Math.max(0, tokens - index * size));
+          const used = within(own(row.kv, id) ?? 0);
+          const one = {request, used, held: held.has(id), end: waste.length ? Math.max(used, within(whole)) : size};
+          if (runs) one.run = [index > 0, index < pages.length - 1];
+          // A page of several: the first to be named is drawn, the others are marked on it.
+          if (owners[page]) owners[page].others = [...(owners[page].others ?? []), one];
+          else owners[page] = one;
         });
       }
     }
     owners.forEach((owner, page) => this.#paint(this.#cells[page], owner, size));
+    this.#waste(waste);
     const total = model.limits.num_pages;
     const text = row ? `${row.pages_used} of ${count(total, "page")} held · ${count(row.wasted_slots, "slot")} unused` : `0 of ${count(total, "page")} held`;
     setText(this.caption, text);
@@ -71,7 +82,8 @@ export class PageGrid {
 
   #paint(cell, owner, size) {
     if (!cell) return;
-    const key = owner ? `${owner.request.index} ${owner.used} ${owner.held} ${owner.request.id}` : "free";
+    const others = owner?.others ?? [];
+    const key = owner ? [owner.request.index, owner.used, owner.held, owner.request.id, owner.end, owner.run ?? "", ...others.map((one) => one.request.id)].join(" ") : "free";
     if (cell.key === key) return;
     cell.key = key;
     cell.owner = owner;
@@ -79,18 +91,42 @@ export class PageGrid {
     if (!owner) {
       node.className = "page";
       delete node.dataset.r;
+      delete node.dataset.rs;
       delete node.dataset.pin;
       setText(cell.low, "");
       setText(cell.high, "");
       return;
     }
-    node.className = owner.held ? "page owned held" : "page owned";
+    const [before, after] = owner.run ?? [];
+    const split = owner.end < size && !owner.held;
+    node.className = ["page owned", owner.held && "held", before && "before", after && "after", split && "split", !owner.used && "empty", others.length && "shared"].filter(Boolean).join(" ");
+    const several = new Set([owner, ...others].map((one) => one.request.index));
     node.dataset.r = owner.request.index;
+    if (several.size > 1) node.dataset.rs = [...several].join(" ");
+    else delete node.dataset.rs;
     node.dataset.pin = "";
+    if (split) node.style.setProperty("--end", `${(owner.end / size) * 100}%`);
+    if (others.length) node.style.setProperty("--marks", stripes(others.map((one) => one.request.color)));
+    if (others.length && this.letters) {
+      const text = `${fit(owner.request, 2) || Array.from(owner.request.id)[0]}+${others.length}`;
+      setText(cell.low, this.letters >= text.length ? text : "");
+      setText(cell.high, cell.low.textContent);
+      cell.high.style.clipPath = `inset(0 ${100 - (owner.used / size) * 100}% 0 0)`;
+      return;
+    }
     const letter = this.letters ? fit(owner.request, this.letters) || (/^\d/.test(owner.request.short) ? "" : Array.from(owner.request.id)[0]) : "";
     setText(cell.low, letter);
     setText(cell.high, letter);
     cell.high.style.clipPath = `inset(0 ${100 - (owner.used / size) * 100}% 0 0)`;
+  }
+
+  /** What the unused slots are, told apart, and what is free but still cached. */
+  #waste(parts) {
+    this.waste.hidden = !parts.length;
+    const key = parts.join();
+    if (this.wasteKey === key) return;
+    this.wasteKey = key;
+    this.waste.replaceChildren(...parts.map(([name, text]) => h("span", {class: "kind"}, h("i", {class: `swatch ${name}`}), text)));
   }
 
   #point(event) {
@@ -109,7 +145,8 @@ export class PageGrid {
   #tell() {
     const {owner, node} = this.pointed;
     setText(this.tip, owner
-      ? `page ${node.dataset.page} · ${clip(owner.request.id, 12)}${owner.held ? " (held)" : ""} · ${owner.used} of ${this.model.limits.page_size} slots`
+      ? [`page ${node.dataset.page}`, [owner, ...(owner.others ?? [])].slice(0, 6).map((one) => clip(one.request.id, 12)).join(", ") + (owner.held ? " (held)" : ""),
+        ...(owner.others ? [`ref_count ${owner.others.length + 1}`] : []), `${owner.used} of ${this.model.limits.page_size} slots`].join(" · ")
       : `page ${node.dataset.page} · free`);
   }
 }
@@ -120,4 +157,10 @@ function newCell(parent, page) {
   const node = h("div", {class: "page", dataset: {page}}, low, high);
   parent.append(node);
   return {node, low, high, key: "free", owner: null};
+}
+
+/** Bands of the colours of a page's further owners, as a background. */
+function stripes(colors) {
+  const width = 100 / colors.length;
+  return `linear-gradient(to right, ${colors.map((color, index) => `${color} ${index * width}% ${(index + 1) * width}%`).join(", ")})`;
 }

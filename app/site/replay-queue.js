@@ -3,6 +3,7 @@
 import {ChipRow} from "./replay-chip.js";
 import {clip, h, setAttr, setText} from "./replay-dom.js";
 import {rowAt} from "./replay-model.js";
+import {headOf} from "./replay-option-words.js";
 import {gateWords} from "./replay-words.js";
 
 const SHOWN = 12; // chips before "+ 5"
@@ -21,7 +22,7 @@ export class Queue {
     const waiting = row ? row.waiting : [];
     this.chips.update(waiting.slice(0, SHOWN).map((id) => policy.byId.get(id)).filter(Boolean));
     setText(this.more, waiting.length > SHOWN ? `+ ${waiting.length - SHOWN}` : "");
-    setText(this.why, waiting.length ? `${clip(waiting[0], 12)} waits: ${gateWords(policy, row)}` : "nobody");
+    setText(this.why, waiting.length ? `${clip(headOf(row), 12)} waits: ${gateWords(policy, row)}` : "nobody");
     setAttr(this.why, "title", waiting.length ? this.why.textContent : null);
     this.node.classList.toggle("empty", !waiting.length);
   }

@@ -2,8 +2,11 @@
 
 import {Cards} from "./replay-cards.js";
 import {chip, fillWords, plain} from "./replay-chip.js";
+import {ClientsTable} from "./replay-clients.js";
 import {h, setAttr, setText} from "./replay-dom.js";
 import {AXIS, CHART, scaleOf} from "./replay-geometry.js";
+import {rowAt} from "./replay-model.js";
+import {optionStrip} from "./replay-option-words.js";
 import {PageGrid} from "./replay-pages.js";
 import {Queue} from "./replay-queue.js";
 import {RequestPanel} from "./replay-request.js";
@@ -37,9 +40,13 @@ export class Side {
     this.pool = new PageGrid();
     this.panel = new RequestPanel();
     this.rejected = h("ul", {class: "rejected", "aria-label": "Rejected requests"});
+    this.more = h("dl", {class: "option-strip", hidden: true});
+    this.clients = new ClientsTable();
+    this.charts = h("div", {class: "slot more-slot", dataset: {policy: name}});
+    this.extra = h("div", {class: "extra"}, this.clients.node, this.charts);
     this.node = h("section", {class: "side", dataset: {policy: name}},
       h("header", {}, h("div", {class: "name"}, this.title, this.subtitle), this.stones),
-      this.cards.node, this.strip, this.time, this.words, this.queue.node, this.pool.node, this.panel.node, this.rejected);
+      this.cards.node, this.strip, this.more, this.time, this.words, this.queue.node, this.pool.node, this.panel.node, this.rejected, this.extra);
     this.span = 1;
     this.chart.style.height = `${CHART.height}px`;
     this.#scrubbing();
@@ -54,6 +61,7 @@ export class Side {
     setAttr(this.stones, "aria-label", `Milestones of ${policy.title}`);
     this.#milestones();
     this.#rejections();
+    this.clients.show(policy, model.clientColors);
     if (this.width) this.layout(this.width);
   }
 
@@ -98,12 +106,10 @@ export class Side {
       this.told = key;
       fillWords(this.words, parts, stone?.note, waitWords(policy, t));
     }
-    for (const [index, [term, words]] of stripWords(policy, t).entries()) {
-      const row = this.strip.children[index] ?? this.strip.appendChild(h("div", {}, h("dt"), h("dd")));
-      setText(row.firstChild, term);
-      setText(row.lastChild, words);
-      setAttr(row, "title", words.length > 24 ? words : null);
-    }
+    fillStrip(this.strip, stripWords(policy, t));
+    const more = optionStrip(this.model.options, policy, rowAt(policy, t), t);
+    this.more.hidden = !more.length;
+    fillStrip(this.more, more);
     this.queue.update(policy, t);
     this.pool.update(t);
     this.lit(lit, t);
@@ -132,6 +138,7 @@ export class Side {
     if (veiled) this.unseen.style.transform = `translateX(${(seen / last) * 100}%)`;
     this.timeline.reveal(veiled ? seen : Infinity);
     this.node.classList.toggle("compared", compare);
+    this.extra.hidden = veiled;
     this.cards.update(this.policy, base, veiled, compare);
   }
 
@@ -170,5 +177,16 @@ export class Side {
         this.on.scrub(null, "end");
       });
     }
+  }
+}
+
+/** Bring a strip of terms to [label, text] pairs. */
+function fillStrip(strip, pairs) {
+  while (strip.children.length > pairs.length) strip.lastChild.remove();
+  for (const [index, [term, words]] of pairs.entries()) {
+    const row = strip.children[index] ?? strip.appendChild(h("div", {}, h("dt"), h("dd")));
+    setText(row.firstChild, term);
+    setText(row.lastChild, words);
+    setAttr(row, "title", words.length > 24 ? words : null);
   }
 }

@@ -101,10 +101,10 @@ export class Timeline {
       const y = AXIS + 4 + row * height;
       const thick = Math.max(1, height - 1.5);
       setAttr(node, "data-r", wait.r);
-      setAttr(node, "class", wait.again ? "wait again" : "wait");
+      setAttr(node, "class", wait.host ? "wait again host" : wait.again ? "wait again" : "wait");
       set(span, {x, y, width, height: thick});
       set(tick, {x: x - 0.5, y, width: wait.again ? 0 : 2, height: thick});
-      setText(text, letters ? fit(model.requests[wait.r], Math.max(1, Math.floor((width - 4) / 6))) : "");
+      setText(text, letters ? fit(policy.byId.get(wait.id), Math.max(1, Math.floor((width - 4) / 6))) : "");
       set(text, {x: x + 4, y: y + thick - 1});
     });
     this.waits.end();
@@ -132,27 +132,28 @@ export class Timeline {
       const {r, seat} = parts[0];
       const y = top + seat * pitch;
       setAttr(group, "data-r", r);
-      const nodes = parts.flatMap((bar) => (bar.state === "held" ? [{bar, kind: "held"}, {bar, kind: "hatched"}] : [{bar, kind: bar.state}]));
+      const nodes = parts.flatMap((bar) => (bar.state === "held" ? [{bar, kind: "held"}, {bar, kind: "hatched"}]
+        : bar.gone ? [{bar, kind: `${bar.state} gone`}, {bar, kind: "hatched"}] : [{bar, kind: bar.state}]));
       const final = parts.at(-1).to;
       reuse(group, nodes.length, "path");
       nodes.forEach(({bar, kind}, index) => {
         const x = scale.x(bar.from);
         const gap = bar.to === final && scale.step > 1.6 ? 1 : 0;
         const width = Math.max(0.6, (bar.to - bar.from + 1) * scale.step - gap);
-        const thin = kind === "stalled" ? Math.max(2, lane * 0.28) : lane;
+        const thin = bar.state === "stalled" ? Math.max(2, lane * 0.28) : lane;
         const inset = bar.state === "held" ? 0.5 : 0;
         const round = Math.min(3, lane / 3);
         set(group.children[index], {class: kind, fill: kind === "hatched" ? this.hatch : null,
           d: tile(x + inset, y + (lane - thin) / 2 + inset, Math.max(0.6, width - 2 * inset), thin - 2 * inset,
             bar === parts[0] ? round : 0, bar === parts.at(-1) ? round : 0)});
       });
-      this.#letters(group, parts, model, scale, y, lane);
+      this.#letters(group, parts, policy, scale, y, lane);
     }
     this.bars.end();
   }
 
   /** The request's letter in what it ran, and faintly in what it holds on to. */
-  #letters(group, parts, model, scale, y, lane) {
+  #letters(group, parts, policy, scale, y, lane) {
     const runs = [];
     for (const bar of parts) {
       const held = bar.state === "held";
@@ -162,7 +163,7 @@ export class Timeline {
     }
     for (const run of runs) {
       const width = (run.to - run.from + 1) * scale.step;
-      const text = lane < 9 ? "" : fit(model.requests[parts[0].r], Math.floor((width - 4) / LETTER));
+      const text = lane < 9 ? "" : fit(policy.byId.get(parts[0].id), Math.floor((width - 4) / LETTER));
       const node = group.querySelector(run.held ? "text.kept" : "text:not(.kept)") ?? group.appendChild(s("text", {class: run.held ? "kept" : ""}));
       setText(node, text);
       set(node, {x: scale.x(run.from) + width / 2, y: y + lane / 2 + (lane < 14 ? 3 : 4), "font-size": lane < 14 ? 9 : 11});
@@ -178,7 +179,13 @@ export class Timeline {
       const x = scale.x(at);
       const y = top + seat * pitch - 2;
       const mark = this.marks.next();
-      set(mark, {d: `M${x - 5} ${y - 1}h10l-4 6v${lane - 2}h-2v${2 - lane}z`, "data-r": r});
+      set(mark, {d: `M${x - 5} ${y - 1}h10l-4 6v${lane - 2}h-2v${2 - lane}z`, "data-r": r, class: "preempted"});
+    }
+    for (const {id, at, seat} of policy.history.ends) {
+      const x = scale.x(at);
+      const y = top + seat * pitch + lane / 2;
+      const arm = Math.min(5, lane / 3);
+      set(this.marks.next(), {d: `M${x - arm} ${y - arm}l${2 * arm} ${2 * arm}m0 ${-2 * arm}l${-2 * arm} ${2 * arm}`, "data-r": policy.byId.get(id).index, class: "cancelled"});
     }
     this.marks.end();
     this.notes.begin();
@@ -235,7 +242,7 @@ function stays(bars) {
   const all = [];
   for (const bar of bars) {
     const stay = open.get(bar.seat);
-    if (stay && stay.at(-1).r === bar.r && stay.at(-1).to === bar.from - 1) stay.push(bar);
+    if (stay && stay.at(-1).id === bar.id && stay.at(-1).to === bar.from - 1) stay.push(bar);
     else {
       const made = [bar];
       open.set(bar.seat, made);
@@ -269,7 +276,7 @@ function describe(policy, model) {
   const parts = stays(policy.bars).map((parts) => {
     const run = parts.filter((bar) => bar.state !== "held");
     const held = parts.find((bar) => bar.state === "held");
-    const {id} = model.requests[parts[0].r];
+    const {id} = parts[0];
     const to = run.at(-1)?.to;
     return `${id} ${run[0]?.from === to ? to : `${run[0]?.from} to ${to}`} in seat ${parts[0].seat + 1}${held ? `, held to ${held.to}` : ""}`;
   });

@@ -2,6 +2,7 @@
 
 import {count, listed, own} from "./replay-dom.js";
 import {pagesFor, prefillOf, rowAt} from "./replay-model.js";
+import {headOf, optionGateWords, optionReason, optionSentences, sampleTables, timeWords, victimWords} from "./replay-option-words.js";
 
 const NAMED = 6; // requests named in one sentence before "and 3 more"
 
@@ -15,7 +16,9 @@ function who(policy, ids) {
 /** Why the head of the queue waits, after "d waits: "; "" when nobody waits. */
 export function gateWords(policy, row) {
   const {limits} = policy;
-  const [head] = row.waiting;
+  const special = optionGateWords(policy, row);
+  if (special) return special;
+  const head = headOf(row);
   const need = head === undefined ? 0 : prefillOf(policy, head, row.iteration);
   switch (row.gate) {
     case "seats":
@@ -85,15 +88,18 @@ function busyWords(policy, row) {
 
   for (const id of row.preempted.slice(0, 2)) {
     const lost = own(before?.pages, id)?.length;
-    say(who(policy, [id]), ` was preempted: it gives up ${lost ? `its ${count(lost, "page")}` : "its pages"} and waits again.`);
+    say(who(policy, [id]), ` was preempted: ${victimWords(row, id, lost)}.`);
   }
   if (row.preempted.length > 2) say(`${row.preempted.length - 2} more were preempted.`);
   if (row.arrived.length) say(who(policy, row.arrived), " arrived.");
-  if (row.admitted.length) admitted(policy, row, say);
+  const back = row.swapped_in ?? {};
+  const fresh = row.admitted.filter((id) => !Object.hasOwn(back, id));
+  if (fresh.length) admitted(policy, {...row, admitted: fresh}, say);
+  optionSentences(policy, row, who, say);
   for (const id of are("prefill").filter((one) => !row.admitted.includes(one)).slice(0, 2)) {
     say(who(policy, [id]), ` prefilled ${count(own(row.tokens, id), "more token")}${row.emitted.includes(id) ? " and emitted a token" : `, ${own(row.kv, id)} of ${prefillOf(policy, id, row.iteration)}`}.`);
   }
-  const decoding = are("decode");
+  const decoding = are("decode").filter((id) => !Object.hasOwn(back, id));
   if (decoding.length) say(who(policy, decoding), ` decoded one token${decoding.length > 1 ? " each" : ""}.`);
   const stalled = are("stalled");
   if (stalled.length) say(who(policy, stalled), ` ${stalled.length > 1 ? "are" : "is"} stalled: no token in this iteration.`);
@@ -112,8 +118,9 @@ function busyWords(policy, row) {
 export function waitWords(policy, t) {
   const row = rowAt(policy, t);
   if (!row?.waiting.length) return [];
-  const [head] = row.waiting;
-  const still = rowAt(policy, t - 1)?.waiting[0] === head;
+  const head = headOf(row);
+  const before = rowAt(policy, t - 1);
+  const still = before?.waiting.length > 0 && headOf(before) === head;
   return [" ", policy.byId.get(head) ?? head, ` ${still ? "still waits" : "waits"}: ${gateWords(policy, row)}.`];
 }
 
@@ -177,18 +184,28 @@ export function blockWords(policy, request, t) {
   const row = rowAt(policy, t);
   const reason = policy.rejected.get(id);
   if (reason !== undefined) return ["was rejected: ", reasonWords(policy, request, reason)].join("");
-  const pages = own(row?.pages, id);
-  if (pages) {
-    const size = policy.limits.page_size;
-    const kv = own(row.kv, id) ?? 0;
-    const tail = Math.max(0, kv - (pages.length - 1) * size);
-    return `${count(kv, "token")} on ${count(pages.length, "page")} [${pages.join(", ")}]; last page ${tail} of ${size} slots used`;
-  }
+  const tables = sampleTables(policy, request, row);
+  if (tables.length === 1 && tables[0] === id) return tableWords(policy, row, id);
+  if (tables.length) return tables.map((one) => `${one}: ${tableWords(policy, row, one)}`).join("; ");
+  const host = policy.history.onHost(id, t);
+  if (host) return `waits to come back; ${count(host, "page")} of it in the host's memory`;
   const place = row ? row.waiting.indexOf(id) : -1;
   if (place >= 0) return place ? `waits, number ${place + 1} in the queue; it has no pages` : "waits at the head of the queue; it has no pages";
   const figures = own(policy.figures, id);
   if (figures && t >= figures.finish) return "has finished; its pages are released";
+  if (policy.history.goneAt(id) <= t) return "has ended: its client left";
   return t <= request.arrival ? "has not arrived yet" : "has no pages";
+}
+
+function tableWords(policy, row, id) {
+  const pages = own(row.pages, id);
+  const size = policy.limits.page_size;
+  const kv = own(row.kv, id) ?? 0;
+  const on = `${count(kv, "token")} on ${count(pages.length, "page")} [${pages.join(", ")}]`;
+  const filled = Math.ceil(kv / size);
+  if (filled < pages.length && Object.keys(policy.options).length) return `${on}; ${pages.length - filled} of them ${pages.length - filled === 1 ? "is" : "are"} still empty`;
+  const tail = Math.max(0, kv - (pages.length - 1) * size);
+  return `${on}; last page ${tail} of ${size} slots used`;
 }
 
 /** Arrival, wait, start and finish. What lies beyond iteration `seen` is not told. */
@@ -199,6 +216,7 @@ export function lifeWords(policy, request, seen = Infinity) {
     if (figures.start <= seen) parts.push(`wait ${figures.wait}`, `start ${figures.start}`);
     if (figures.finish <= seen) parts.push(`finish ${figures.finish}`);
     if (figures.preemptions && figures.finish <= seen) parts.push(count(figures.preemptions, "preemption"));
+    if (figures.finish <= seen) parts.push(...timeWords(figures));
   }
   parts.push(`prompt ${request.prompt_tokens} + output ${request.output_tokens} tokens`);
   return parts.join(" · ");
@@ -207,6 +225,8 @@ export function lifeWords(policy, request, seen = Infinity) {
 /** Why a request could never be served. */
 export function reasonWords(policy, request, reason) {
   const {limits} = policy;
+  const special = optionReason(policy, request, reason);
+  if (special) return special;
   if (reason === "pages") {
     const need = pagesFor(request.prompt_tokens + request.output_tokens, limits.page_size);
     return `it needs ${count(need, "page")}, the pool has ${limits.num_pages}`;
