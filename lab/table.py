@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from lab.aligned import aligned
 from lab.errors import printable
 from lab.metrics import P95_RULE
+from lab.options import PLAIN, Options
 from lab.paging import pages_for
 from lab.replay import Replay
+from lab.table_groups import group_blocks, group_rules
 from lab.values import shown
 from lab.workload import Limits, Request
 
@@ -18,15 +21,16 @@ MOST_REJECTED_SHOWN = 20
 
 
 def render_table(replay: Replay) -> str:
-    """Policies as columns, metrics as rows; then the rules behind them, and the rejected requests apart."""
-    blocks = [_heading(replay), _figures(replay), _notes(replay)]
-    rejected = _rejected(replay)
+    """Policies as columns, metrics as rows; those of options in groups; then the rules, and the rejected apart."""
+    options = getattr(replay, "options", PLAIN)
+    blocks = [_heading(replay, options), _figures(replay), *group_blocks(replay), _notes(replay, options)]
+    rejected = _rejected(replay, options)
     if rejected:
         blocks.append(rejected)
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
-def _heading(replay: Replay) -> list[str]:
+def _heading(replay: Replay, options: Options) -> list[str]:
     trace, limits = replay.trace, replay.limits
     title = printable(trace.name) + (f": {printable(trace.title)}" if trace.title else "")
     parts = [
@@ -39,7 +43,8 @@ def _heading(replay: Replay) -> list[str]:
         parts.append(f"max_num_batched_tokens {limits.max_num_batched_tokens}")
     if limits.chunked_prefill:
         parts.append("chunked_prefill")
-    return [title, ", ".join(parts)]
+    on = [name if value is True else f"{name} {value}" for name, value in options.changes().items()]
+    return [title, ", ".join(parts), *([f"options: {', '.join(on)}"] if on else [])]
 
 
 def _counted(n: int, noun: str) -> str:
@@ -56,23 +61,17 @@ def _cell(name: str, value: Any) -> str:
 
 def _figures(replay: Replay) -> list[str]:
     metrics = {policy: outcome.metrics for policy, outcome in replay.policies.items()}
-    names = list(next(iter(metrics.values())))
-    columns = [["", *names]]
-    columns += [[policy, *(_cell(name, figures[name]) for name in names)] for policy, figures in metrics.items()]
-    widths = [max(map(len, column)) for column in columns]
-    lines = []
-    for row in zip(*columns, strict=True):
-        label, *cells = row
-        line = label.ljust(widths[0])
-        for cell, width in zip(cells, widths[1:], strict=True):
-            line += "   " + cell.rjust(width)
-        lines.append(line)
-    return lines
+    names = [name for name, value in next(iter(metrics.values())).items() if not isinstance(value, dict)]
+    rows = [["", *metrics]]
+    rows += [[name, *(_cell(name, figures[name]) for figures in metrics.values())] for name in names]
+    return aligned(rows)
 
 
-def _notes(replay: Replay) -> list[str]:
+def _notes(replay: Replay, options: Options) -> list[str]:
     notes = [
-        "Waits and latencies are in iterations: wait = start - 1 - arrival, latency = finish - arrival.",
+        "Waits and latencies are in iterations: wait = start - 1 - arrival, latency = finish - arrival."
+        if replay.trace.time_unit == "iteration"
+        else "Waits and latencies are in iterations: wait = start - joined, latency = finish - joined + 1.",
         f"p95 = {P95_RULE}{_p95_places(replay)}.",
         "utilization = decoded_tokens / (max_num_seqs * busy_iterations).",
         "occupancy = mean of pages held / num_pages, over busy iterations.",
@@ -82,12 +81,12 @@ def _notes(replay: Replay) -> list[str]:
         notes.append("static ignores max_num_batched_tokens.")
     if limits.max_num_batched_tokens is None and limits.chunked_prefill:
         notes.append("chunked_prefill changes nothing without max_num_batched_tokens.")
-    return notes
+    return notes + group_rules(replay, options)
 
 
 def _p95_places(replay: Replay) -> str:
     """Which of the ordered values p95 is: ``, the 8th of 9``."""
-    places = {policy: _place(len(outcome.requests)) for policy, outcome in replay.policies.items()}
+    places = {policy: _place(outcome.metrics["completed"]) for policy, outcome in replay.policies.items()}
     distinct = list(dict.fromkeys(places.values()))
     if len(distinct) == 1:
         return f", {distinct[0]}"
@@ -103,23 +102,27 @@ def _place(n: int) -> str:
     return f"the {rank}{ending} of {n}"
 
 
-def _rejected(replay: Replay) -> list[str]:
+def _rejected(replay: Replay, options: Options) -> list[str]:
     requests = {request.id: request for request in replay.trace.requests}
     lines: list[str] = []
     for policy, outcome in replay.policies.items():
         entries = outcome.metrics["rejected"]
         if entries:
-            lines.append(f"Rejected under {policy} (they can never be served, and enter no other figure):")
-            lines += _rejected_lines(entries, requests, replay.limits)
+            never = all(entry["reason"] != "limit" for entry in entries)
+            how = "they can never be served, and enter no other figure" if never else "they enter no other figure"
+            lines.append(f"Rejected under {policy} ({how}):")
+            lines += _rejected_lines(entries, requests, replay.limits, options)
     return lines
 
 
-def _rejected_lines(entries: Sequence[dict[str, str]], requests: dict[str, Request], limits: Limits) -> list[str]:
+def _rejected_lines(
+    entries: Sequence[dict[str, str]], requests: dict[str, Request], limits: Limits, options: Options
+) -> list[str]:
     listed = entries[:MOST_REJECTED_SHOWN]
     names = [printable(shown(entry["id"])) for entry in listed]
     width = max(map(len, names))
     lines = [
-        f"  {name.ljust(width)}  {entry['reason']}: {_why(entry['reason'], requests[entry['id']], limits)}"
+        f"  {name.ljust(width)}  {entry['reason']}: {_why(entry['reason'], requests[entry['id']], limits, options)}"
         for name, entry in zip(names, listed, strict=True)
     ]
     if len(entries) > len(listed):
@@ -127,9 +130,26 @@ def _rejected_lines(entries: Sequence[dict[str, str]], requests: dict[str, Reque
     return lines
 
 
-def _why(reason: str, request: Request, limits: Limits) -> str:
+def _why(reason: str, request: Request, limits: Limits, options: Options) -> str:
     tokens = request.prompt_tokens + request.output_tokens
     if reason == "pages":
-        needed = pages_for(tokens, limits.page_size)
-        return f"prompt + output need {_counted(needed, 'page')}, the pool has {limits.num_pages}"
+        return f"{_pages_needed(request, limits, options)}, the pool has {limits.num_pages}"
+    if reason == "seats":
+        return f"{request.samples} samples need as many seats, there are {limits.max_num_seqs}"
+    if reason == "length":
+        return f"prompt + output are {tokens} tokens, a slab holds {options.slab_tokens}"
+    if reason == "limit":
+        return f"its client was over {options.client_tokens_per_second} tokens a second"
     return f"may have to prefill {tokens - 1} tokens at once, the budget is {limits.max_num_batched_tokens}"
+
+
+def _pages_needed(request: Request, limits: Limits, options: Options) -> str:
+    """Which need of `request` is larger than the pool."""
+    tokens = request.prompt_tokens + request.output_tokens
+    if options.allocation == "slab" and options.slab_tokens is not None:
+        return f"a slab needs {_counted(pages_for(options.slab_tokens, limits.page_size), 'page')}"
+    needed = pages_for(tokens, limits.page_size)
+    if needed <= limits.num_pages and request.samples is not None:
+        needed = pages_for(request.prompt_tokens + 1, limits.page_size) + request.samples - 1
+        return f"prompt and {request.samples} samples need {_counted(needed, 'page')}"
+    return f"prompt + output need {_counted(needed, 'page')}"
