@@ -84,8 +84,9 @@ def goal_from(value: object) -> Goal:
     if len(bounds) != 1 or len(value) != 3:
         raise InputError("has figure, of, and one of at_least and at_most, and nothing else", field="goal")
     bound = value[bounds[0]]
-    if (type(bound) is not int and type(bound) is not float) or not math.isfinite(bound) or abs(bound) > MAX_NUMBER:
-        raise InputError(f"must be a number, not {shown(bound)}; such as 1", field=f"goal.{bounds[0]}")
+    number = type(bound) is int or (type(bound) is float and math.isfinite(bound))
+    if not number or abs(bound) > MAX_NUMBER:
+        raise InputError(f"must be a number of at most 2**53 - 1, not {shown(bound)}; such as 1", field=f"goal.{bounds[0]}")
     return Goal(name, of, bounds[0] == "at_least", bound)
 
 

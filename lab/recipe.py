@@ -221,7 +221,7 @@ def _sigma(value: object, field: str) -> int | float:
 
 
 def _decimal(value: object, field: str) -> int | float:
-    if (type(value) is not int and type(value) is not float) or not math.isfinite(value):
+    if type(value) is not int and (type(value) is not float or not math.isfinite(value)):
         raise InputError(f"must be a number, not {shown(value)}; such as 2.5", field=field)
     return int(value) if value == int(value) else value  # 4.0 and 4 are one recipe
 
