@@ -1,6 +1,6 @@
 // The one codec between the lab's state and a link, or a file where a link would be too long.
 //
-// State: {limits: {field: value}, iteration: number|null, packed: {sum, data}|null}. A link carries only what differs
+// State: {limits: {field: value}, options: {option: value}, iteration: number|null, packed: {sum, data}|null}. A link carries only what differs
 // from the trace's own limits, under the names that the command line uses: #max_num_seqs=4&chunked_prefill=1&iteration=15.
 // A trace of one's own stands in two parts: own=VERSION.CHECKSUM first and trace=DATA last, so that a link that was cut
 // anywhere is known for it. DATA is the trace file, compressed (deflate), in base64url.
@@ -19,8 +19,18 @@ export const LONGEST = 8000;
 /** Characters that a state in a file may have. */
 export const LONGEST_IN_FILE = 8_000_000;
 
-/** @returns {string} the part after "#", "" when everything is as the trace has it */
-export function encode(state, defaults) {
+let optionFields = new Map();
+
+/** Which options of the engine a link may carry: [{name, kind, default, optional, values}], as the site's config has them. */
+export function knowOptions(fields = []) {
+  optionFields = new Map(fields.map((field) => [field.name, field]));
+}
+
+/**
+ * @param {object} optionDefaults the options of the trace that are not as they are by default
+ * @returns {string} the part after "#", "" when everything is as the trace has it
+ */
+export function encode(state, defaults, optionDefaults = {}) {
   const parts = [];
   if (state.packed) parts.push(`own=${VERSION}.${state.packed.sum}`);
   for (const name of NUMBERS) {
@@ -29,6 +39,10 @@ export function encode(state, defaults) {
   }
   const chunked = state.limits.chunked_prefill;
   if (chunked !== undefined && chunked !== defaults.chunked_prefill) parts.push(`chunked_prefill=${chunked ? 1 : 0}`);
+  for (const {name, kind, default: usual} of optionFields.values()) {
+    const value = state.options?.[name] ?? usual;
+    if (state.options && value !== (optionDefaults[name] ?? usual)) parts.push(`${name}=${value === null ? "none" : kind === "flag" ? Number(value) : value}`);
+  }
   if (state.iteration && state.iteration > 1) parts.push(`iteration=${state.iteration}`);
   if (state.packed) parts.push(`trace=${state.packed.data}`);
   return parts.join("&");
@@ -47,7 +61,7 @@ export function isState(hash) {
  */
 export function decode(hash, longest = LONGEST) {
   const text = hash.replace(/^#/, "");
-  const state = {limits: {}, iteration: null, packed: null};
+  const state = {limits: {}, options: {}, iteration: null, packed: null};
   if (!isState(text)) return state;
   const data = /(?:^|&)trace=([^&]*)/.exec(text)?.[1] ?? "";
   if (text.length > longest || text.length - data.length > LONGEST_PLAIN) throw new Error("This link is too long to be one of this lab's.");
@@ -65,7 +79,8 @@ export function decode(hash, longest = LONGEST) {
     else if (name === "chunked_prefill") {
       if (value !== "0" && value !== "1") throw new Error("In this link, chunked_prefill is neither 0 nor 1.");
       state.limits[name] = value === "1";
-    } else if (name === "own") sum = ownSum(value);
+    } else if (optionFields.has(name)) state.options[name] = optionValue(optionFields.get(name), value);
+    else if (name === "own") sum = ownSum(value);
     else if (name !== "trace") throw new Error(`This link has something that this lab does not know: ${shown(name)}.`);
   }
   if (sum !== null && !data) throw new Error("This link was cut short: its trace is missing.");
@@ -133,6 +148,16 @@ async function through(bytes, stream) {
     at += piece.length;
   }
   return all;
+}
+
+function optionValue({name, kind, optional, values}, text) {
+  if (optional && text === "none") return null;
+  if (kind === "integer") return integer(name, text);
+  if (kind === "flag" && /^[01]$/.test(text)) return text === "1";
+  if (kind === "choice" && values.includes(text)) return text;
+  if (kind === "number" && /^\d{1,9}(\.\d{1,9})?$/.test(text)) return Number(text);
+  const right = {flag: "neither 0 nor 1", choice: `none of ${values?.map((value) => value ?? "none").join(", ")}`, number: "no number"}[kind];
+  throw new Error(`In this link, ${name} is ${shown(text)}, which is ${right}.`);
 }
 
 function integer(name, text) {
