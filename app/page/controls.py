@@ -100,6 +100,12 @@ class Controls:
             self._setting = False
         self._changed()
 
+    def name_reset(self, *, all_of_it: bool) -> None:
+        """Say on the button whether it resets more than what these fields show."""
+        name = RESET_ALL if all_of_it else RESET
+        if self.reset.name != name:
+            self.reset.name = name
+
     @staticmethod
     def check(limits: Limits) -> None:
         """Raise `InputError` when `limits` ask for more than the page draws."""
