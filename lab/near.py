@@ -186,7 +186,8 @@ class Search:
     def _tie(self, figures: Mapping[str, Mapping[str, int | float]]) -> float:
         """Lower is closer, among traces that miss the goal by the same. A figure that is 0 gives no hint of how far
         off its first count is: a fuller pool is closer to a preemption, longer waits are closer to a closed gate."""
-        hint = "peak_pages" if self.goal.figure in ("preemptions", "gate_pages", "peak_pages") else "wait_mean"
+        of_the_pool = ("preemptions", "gate_pages", "peak_pages", "rejected", "completed")
+        hint = "peak_pages" if self.goal.figure in of_the_pool else "wait_mean"
         pressure = figures[self.goal.of.partition(" - ")[0]][hint]
         return -pressure if self.goal.at_least else pressure
 
