@@ -131,6 +131,11 @@ class Exercise:
     visible_sha256: str
     all_sha256: str
 
+    @property
+    def drives(self) -> bool:
+        """Whether a solution can drive a replay: there is a visible check that has it do so."""
+        return any(check.replay is not None for check in self.visible)
+
     def checks(self, *, hidden: bool) -> tuple[Check, ...]:
         """The visible checks, and the hidden ones after them if asked for."""
         return self.visible + self.hidden if hidden else self.visible

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from app.build.compress import THOROUGH
+from app.build.content import ON_REQUEST, SOLUTIONS, read_content
 from app.build.errors import BuildError
 from app.build.out import check_target, write_site
 from app.build.paths import cache_folder
@@ -32,11 +33,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ORIGIN",
         help="a site that may show the lab in a frame, such as https://courses.example.org; may be repeated",
     )
+    add_content_arguments(parser)
     parser.add_argument(
-        "--no-solutions",
-        action="store_true",
-        help="leave the exercises' reference solutions out, so that learners cannot open them",
+        "--solutions",
+        choices=SOLUTIONS,
+        default=ON_REQUEST,
+        help="when learners may open a reference solution: whenever they ask (the default), once their own code has "
+        "passed, or never; only with never is it not in the site at all",
     )
+
+
+def add_content_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options on what a site is made with, which `serve` has too."""
+    parser.add_argument(
+        "--traces",
+        metavar="DIR",
+        help="trace files (*.json) instead of the lab's; the first by name is what the page shows, the others can be "
+        "chosen there",
+    )
+    parser.add_argument(
+        "--checks", metavar="DIR", help="exercises instead of the lab's: a folder each, as `checks new` makes them"
+    )
+    parser.add_argument("--title", default="", metavar="TEXT", help="what the site is called")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,7 +63,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         origins = [origin(text) for text in args.allow_frame]
         check_target(out)
-        site = make_site(Store(cache_folder()), THOROUGH, origins, solutions=not args.no_solutions)
+        content = read_content(args.traces, args.checks, args.title, args.solutions)
+        site = make_site(Store(cache_folder()), THOROUGH, origins, content)
         write_site(site, out)
     except BuildError as problem:
         print(f"serving-lab build: {problem}", file=sys.stderr)

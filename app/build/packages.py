@@ -40,8 +40,8 @@ NEVER = (
 NEVER_PARTS = ("tests", "__pycache__", "node_modules")
 """Folders that never go to the browser, wherever they are."""
 
-SECRET_PARTS = ("hidden", "reference", "wrong")
-"""In `checks`: files and folders named so, or beginning so, hold what a learner is to find out alone."""
+EXERCISE_FILES = ("exercise.json", "checks.json", "starter.py")
+"""Of an exercise's folder, only these go to the browser: the others hold what a learner is to find out alone."""
 
 DATA = (".html", ".css", ".js", ".json", ".txt", ".jinja", ".so", ".jsonl", ".csv", ".md", ".svg")
 """Endings of files that are read at run time and are not Python."""
@@ -95,7 +95,7 @@ def wanted(name: str) -> bool:
         name.endswith((".py", *DATA))
         and not name.startswith(NEVER)
         and not any(part in NEVER_PARTS for part in parts[:-1])
-        and not (parts[0] == "checks" and any(part.startswith(SECRET_PARTS) for part in parts[1:]))
+        and (parts[0] != "checks" or len(parts) == 2 or (len(parts) == 3 and parts[2] in EXERCISE_FILES))
     )
 
 

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from app.build.content import NEVER, Content
 from app.build.errors import BuilderFault
 from app.build.folders import Folder
 from app.build.paths import ROOT, SITE_SOURCES
@@ -29,13 +30,17 @@ NOT_ASSETS = (".html", ".py", ".pyc")
 SERVICE_WORKER = "sw.js"
 """Stands at the site's root, where its scope is the whole site."""
 
+PREVIEW_WORKER = "sw-preview.js"
+"""Stands there under the same name while an author looks at a preview."""
 
-def make_page(spec: Mapping[str, Any]) -> dict[str, bytes]:
+
+def make_page(spec: Mapping[str, Any], content: Content) -> dict[str, bytes]:
     """index.html and the files of `assets-…`, by path from the site's root.
 
     `spec` is the site's config, with all folders known but `assets`.
     """
-    with tempfile.TemporaryDirectory(prefix="serving-lab-page-") as folder:
+    spec = {**spec, "title": content.title}
+    with tempfile.TemporaryDirectory(prefix="serving-lab-page-") as folder, content.folder() as own:
         out = Path(folder)
         done = subprocess.run(
             [sys.executable, "-P", "-m", "app.build.page", json.dumps(spec), str(out)],
@@ -48,7 +53,9 @@ def make_page(spec: Mapping[str, Any]) -> dict[str, bytes]:
                 **os.environ,
                 "PANEL_CDN_ROOT": spec["folders"]["vendor"],
                 "PYTHONHASHSEED": "0",
-                "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
+                "PYTHONPATH": os.pathsep.join(
+                    filter(None, [str(own) if own else None, str(ROOT), os.environ.get("PYTHONPATH")])
+                ),
             },
         )
         if done.returncode:
@@ -63,7 +70,7 @@ def assets() -> dict[str, bytes]:
     return {
         path.relative_to(SITE_SOURCES).as_posix(): path.read_bytes()
         for path in sorted(SITE_SOURCES.rglob("*"))
-        if path.is_file() and path.suffix not in NOT_ASSETS and path.name != SERVICE_WORKER
+        if path.is_file() and path.suffix not in NOT_ASSETS and path.name not in (SERVICE_WORKER, PREVIEW_WORKER)
     }
 
 
@@ -86,20 +93,24 @@ def render(spec: Mapping[str, Any]) -> dict[str, bytes]:
 
     from app.page.exercises import exercises_file
     from app.page.prerender import prerender
-    from app.page.shell import page_context, script_safe
+    from app.page.shell import page_context, script_safe, traces_file
 
-    folder = Folder("assets", {**assets(), **prerender(), **exercises_file(solutions=spec["solutions"])})
+    folder = Folder(
+        "assets", {**assets(), **prerender(), **exercises_file(solutions=spec["solutions"] != NEVER), **traces_file()}
+    )
     config = {**spec, "folders": {**spec["folders"], "assets": folder.name}}
+    title = config.pop("title")
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(SITE_SOURCES),
         autoescape=True,
         keep_trailing_newline=True,
     )
     text = templates.get_template("index.html").render(
-        **page_context(),
+        **page_context(title),
         folders=config["folders"],
         version=config["version"],
         policy=meta_policy(),
+        preview=spec["preview"],
         modules=modules_of(folder.files, "boot.js"),
         config=script_safe(json.dumps(config, sort_keys=True)),
     )

@@ -8,9 +8,10 @@ from typing import Any
 
 from app.build.archive import zip_bytes
 from app.build.compiler import Unit, compile_units
+from app.build.content import Content
 from app.build.folders import Folder
 from app.build.node import Runtime
-from app.build.packages import VERSIONS, Candidates, candidates, is_ours, level
+from app.build.packages import VERSIONS, Candidates, candidates, is_ours, level, wanted
 from app.build.say import say
 from app.build.stdlib import stdlib_zip
 from app.build.store import Store
@@ -36,8 +37,12 @@ KEPT = ("panel/theme/css/", "panel/_templates/", "bokeh/core/_templates/")
 """In the start whether a trace saw them read or not: Panel asks whether they exist long before it reads them."""
 
 
-def python_folders(runtime: Runtime, store: Store, config: Mapping[str, Any]) -> tuple[Folder, Folder]:
+def python_folders(
+    runtime: Runtime, store: Store, config: Mapping[str, Any], content: Content
+) -> tuple[Folder, Folder]:
     """Compiles, starts the app once to see what it needs, and packs.
+
+    What an app needs does not depend on `content`, so the start that tells is one of the lab's own.
 
     Returns the folder of the standard library and the packages, and the folder of what is ours. They are apart because
     ours changes often: a browser that has the packages keeps them.
@@ -45,7 +50,7 @@ def python_folders(runtime: Runtime, store: Store, config: Mapping[str, Any]) ->
     stdlib = stdlib_zip(runtime, store)
     compiled = compiled_files(candidates(store), runtime, store)
     needed = trace_start(compiled, stdlib, config, runtime, store)
-    ours = {name: code for name, code in compiled.items() if is_ours(name)}
+    ours = with_content({name: code for name, code in compiled.items() if is_ours(name)}, content)
     start = {name: code for name, code in compiled.items() if name not in ours and (name in needed or always(name))}
     rest = {name: code for name, code in compiled.items() if name not in ours and name not in start}
     start[REST_INDEX] = "\n".join(sorted(filter(None, map(module_name, rest)))).encode()
@@ -53,6 +58,16 @@ def python_folders(runtime: Runtime, store: Store, config: Mapping[str, Any]) ->
     packages = {"stdlib.zip": stdlib, "start.zip": zip_bytes(start), "rest.zip": zip_bytes(rest)}
     lab = {"app.zip": zip_bytes(ours), "learner.zip": zip_bytes(for_learners(ours))}
     return Folder("python", packages), Folder("lab", lab)
+
+
+def with_content(ours: Mapping[str, bytes], content: Content) -> dict[str, bytes]:
+    """`ours` with what `content` has in the place of the packages that it replaces; nothing of them stays."""
+    kept = {
+        name: code
+        for name, code in ours.items()
+        if name.split("/")[0] not in content.packages or name.split("/")[1].startswith("__init__.")
+    }
+    return kept | {name: data for name, data in content.files.items() if wanted(name)}
 
 
 def for_learners(ours: Mapping[str, bytes]) -> dict[str, bytes]:

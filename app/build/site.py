@@ -11,10 +11,11 @@ from typing import Any
 
 from app.build import fetch, runtime_folder, vendor
 from app.build.compress import siblings
+from app.build.content import Content
 from app.build.folders import Folder, content_hash
 from app.build.node import Runtime, node
 from app.build.out import NAME, SITE_FILE
-from app.build.page import SERVICE_WORKER, make_page
+from app.build.page import PREVIEW_WORKER, SERVICE_WORKER, make_page
 from app.build.paths import SITE_SOURCES
 from app.build.python_folder import python_folders
 from app.build.say import say
@@ -37,11 +38,20 @@ class Site:
     compressed: dict[str, bytes]
 
 
-def make_site(store: Store, quality: int, frame_ancestors: Sequence[str] = (), *, solutions: bool = True) -> Site:
+def make_site(
+    store: Store,
+    quality: int,
+    frame_ancestors: Sequence[str] = (),
+    content: Content | None = None,
+    *,
+    preview: bool = False,
+) -> Site:
     """The site, from what is installed and what is fetched. Raises BuildError in plain words when it cannot be.
 
-    `solutions`: whether the exercises' reference solutions can be opened on the page.
+    content: an instructor's own; by default the lab's
+    preview: for the author at work: the page asks for newer content, and works only with its server
     """
+    content = content or Content()
     node()  # says at once what to install when it is missing
     with Runtime(fetch.runtime_files(store)) as runtime, ThreadPoolExecutor(1) as background:
         vendor_files = vendor.vendor_folder()
@@ -51,18 +61,20 @@ def make_site(store: Store, quality: int, frame_ancestors: Sequence[str] = (), *
         config: dict[str, Any] = {
             "version": importlib.metadata.version("serving-lab"),
             "folders": {"vendor": vendor_files.name, "runtime": runtime_files.name},
-            "solutions": solutions,
+            "solutions": content.solutions,
+            "preview": content.fingerprint if preview else None,
             "scripts": [vendor_files.name + name for name in vendor.SCRIPTS],
         }
-        python_files, lab_files = python_folders(runtime, store, config)
+        python_files, lab_files = python_folders(runtime, store, config, content)
     config["folders"] |= {"python": python_files.name, "lab": lab_files.name}
     config["start"] = _start_sizes(runtime_files, python_files, lab_files)
     say("making the page")
-    files = make_page(config)
+    files = make_page(config, content)
     for folder in (vendor_files, runtime_files, python_files, lab_files):
         files |= folder.paths()
     version = content_hash(files)
-    files[SERVICE_WORKER] = service_worker((SITE_SOURCES / SERVICE_WORKER).read_text(encoding="utf-8"), version, files)
+    worker = (SITE_SOURCES / (PREVIEW_WORKER if preview else SERVICE_WORKER)).read_text(encoding="utf-8")
+    files[SERVICE_WORKER] = worker.encode() if preview else service_worker(worker, version, files)
     compressed = siblings(files, quality, store)
     files[HOSTING_FILE] = hosting_file(files, frame_ancestors).encode()
     files[SITE_FILE] = _site_file(version, files, compressed, frame_ancestors)

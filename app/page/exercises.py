@@ -29,6 +29,7 @@ def _exercise(exercise: Exercise, solutions: bool) -> dict[str, Any]:
         "title": exercise.title,
         "name": exercise.name,
         "kind": exercise.kind,
+        "drives": exercise.drives,
         "statement": list(exercise.statement),
         "signature": exercise.signature,
         "inputs": [asdict(field) for field in exercise.inputs],

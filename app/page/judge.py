@@ -24,9 +24,6 @@ from lab.workload import Limits, Request
 MOST_STEPS = 20_000
 """How many steps of a replay the page takes from a learner's interpreter, in 16 MB of text at most."""
 
-REPLAY = "scheduler_step"
-"""The exercise whose solution can drive a replay."""
-
 LOST = ("lost", "memory", "exit", "signal", "recursion", "time")
 """Endings after which an interpreter is not used again."""
 
@@ -120,12 +117,16 @@ class Judge:
 
     # ---- replaying
 
-    def plan(self, source: str, trace: str, limits: str) -> str:
-        """``{"name", "kind", "request"}``: how a solution drives the replay of a trace.
+    def plan(self, exercise: str, source: str, trace: str, limits: str) -> str:
+        """``{"name", "kind", "request"}``: how a solution of `exercise` drives the replay of a trace.
 
-        trace, limits: as in a replay document. Raises InputError if the engine would.
+        trace, limits: as in a replay document. Raises InputError if the engine would, LookupError if such a solution
+        drives none.
         """
-        self._exercise = self._known(REPLAY)
+        found = self._known(exercise)
+        if not found.drives:
+            raise LookupError(f"A solution of {exercise!r} drives no replay.")
+        self._exercise = found
         self._source = source
         self._workload = _requests(json.loads(trace)), step_limits(Limits(**json.loads(limits)))
         request = {"replay": plan_for(*self._workload)}

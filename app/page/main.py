@@ -6,7 +6,7 @@ and in the browser under Pyodide.
 """
 
 from collections.abc import Callable, Mapping
-from importlib.resources import files
+from dataclasses import asdict
 from typing import Any
 
 from app.page import bootstrap
@@ -14,16 +14,17 @@ from app.page.charts import PagesChart
 from app.page.controls import Controls
 from app.page.instruct import Workshop, refusal, trace_asked
 from app.page.payload import payload
+from app.page.sheet import judge_trace, write_trace
+from app.page.site_traces import site_traces
 from lab.errors import InputError
-from lab.formats.trace_json import parse_trace
 from lab.workload import Limits, Trace
 
 Send = Callable[[str, Any], None]
 
 
 def course_trace() -> Trace:
-    """The nine requests of the course, from the file that ships with the lab."""
-    return parse_trace((files("traces") / "course.json").read_bytes(), source="course.json")
+    """The nine requests of the course; in a site with traces of its own, the first of those."""
+    return site_traces()[0]
 
 
 def last_iteration(document: Mapping[str, Any]) -> int:
@@ -73,14 +74,14 @@ class Lab:
     def open_trace(self, asked: Mapping[str, Any]) -> None:
         """Take another trace: `{"trace": a trace file, "limits": {field: value} | None, "serial": n}`.
 
-        Answered by a replay with that serial, after which the fields' defaults are the trace's limits; or by
-        `trace_refused` with row, field and one sentence, after which everything is as it was.
+        Answered by a replay with that serial and with `defaults`, the trace's own limits, which are then the fields';
+        or by `trace_refused` with row, field and one sentence, after which everything is as it was.
         """
         serial = asked["serial"]
         try:
             trace, limits = trace_asked(asked)
             self.controls.check(limits)
-            self._prepared = {**payload(trace, limits), "serial": serial}
+            self._prepared = {**payload(trace, limits), "serial": serial, "defaults": asdict(trace.limits)}
         except InputError as error:
             self._send("trace_refused", refusal(error, serial))
             return
@@ -109,6 +110,8 @@ def build(_state: Mapping[str, Any], send: Send) -> dict[str, Any]:
     workshop = Workshop(send)
     bootstrap.register("generate", workshop.generate)
     bootstrap.register("search", workshop.search)
+    bootstrap.register("judge_trace", judge_trace)
+    bootstrap.register("write_trace", write_trace)
     return lab.roots()
 
 

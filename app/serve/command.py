@@ -16,15 +16,21 @@ from pathlib import Path
 import tornado.httpserver
 import tornado.web
 
+from app.build.command import add_content_arguments
 from app.build.errors import BuildError
 from app.serve.browser import open_browser
 from app.serve.handler import FileHandler
 from app.serve.ports import DEFAULT, PortError, listen
+from app.serve.preview import NAME as PREVIEW
+from app.serve.preview import Preview, PreviewHandler
 from app.serve.ready import ready_site
 from app.serve.site_folder import SiteFolder, open_site
 
 INTERRUPTED = 130
 """What a shell reports for a command that Ctrl-C ended before it had done its work."""
+
+LOOK = 0.4
+"""Seconds between two looks at an author's folders."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -35,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=_port, help=f"port to listen on (default: the first free one from {DEFAULT})")
     parser.add_argument("--no-browser", action="store_true", help="do not open the browser")
     parser.add_argument("--dir", metavar="DIR", help="serve this site, made by `serving-lab build`, as it is")
+    add_content_arguments(parser)
     parser.add_argument(
         "--prefix", type=_prefix, default="/", metavar="/PATH/", help="serve below this path (default: /)"
     )
@@ -51,7 +58,8 @@ def run(args: argparse.Namespace) -> int:
     """Serves until it is stopped; returns the exit status (0 stopped, 2 cannot be done as asked, 3 a fault of ours)."""
     logging.getLogger("tornado").setLevel(logging.CRITICAL)  # what a browser does wrong, it is told itself
     try:
-        site = _site(Path(args.dir) if args.dir else None)
+        preview = _preview(args)
+        site = _site(Path(args.dir) if args.dir else None) if preview is None else None
         sockets, port = listen(args.host, args.port)
     except BuildError as problem:
         print(f"serving-lab serve: {problem}", file=sys.stderr)
@@ -65,21 +73,27 @@ def run(args: argparse.Namespace) -> int:
         print(f"Port {DEFAULT} is in use, so this is port {port}.", file=sys.stderr)
     url = f"http://{_shown(args.host)}:{port}{args.prefix}"
     print(f"The serving lab is at {url} (Ctrl-C stops it)", flush=True)
-    application = make_application(site, args.prefix, allowed_hosts(args.host, args.allow_host))
+    shown = preview if preview is not None else site
+    assert shown is not None
+    application = make_application(shown, args.prefix, allowed_hosts(args.host, args.allow_host))
     if not args.no_browser:
         open_browser(url)
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_serve(application, sockets))
+        asyncio.run(_serve(application, sockets, preview))
+    if preview is not None:
+        preview.close()
     return 0
 
 
 def make_application(
-    site: SiteFolder, prefix: str = "/", hosts: frozenset[str] | None = None
+    site: SiteFolder | Preview, prefix: str = "/", hosts: frozenset[str] | None = None
 ) -> tornado.web.Application:
     """The web application: the site below `prefix`, and nothing else."""
-    handed = {"site": site, "hosts": hosts}
+    handed = {"site": site.site if isinstance(site, Preview) else site, "hosts": hosts}
     below = re.escape(prefix)
     rules: list[tuple] = [(rf"{below}(.*)", FileHandler, handed)]
+    if isinstance(site, Preview):
+        rules.insert(0, (f"{below}{re.escape(PREVIEW)}", PreviewHandler, {"preview": site, "hosts": hosts}))
     if prefix != "/":
         rules.append((re.escape(prefix.rstrip("/")), tornado.web.RedirectHandler, {"url": prefix, "permanent": False}))
     rules.append((r"/(.*)", NothingHere, handed))
@@ -101,6 +115,15 @@ def allowed_hosts(host: str, more: Sequence[str] = ()) -> frozenset[str] | None:
     return frozenset({*LOOPBACK, host.lower(), *(name.lower() for name in more)})
 
 
+def _preview(args: argparse.Namespace) -> Preview | None:
+    """The preview of an author's own content; None when none was named."""
+    if args.traces is None and args.checks is None and not args.title:
+        return None
+    if args.dir:
+        raise BuildError("--dir serves a site as it is; leave it out, or --traces, --checks and --title.")
+    return Preview(args.traces, args.checks, args.title)
+
+
 def _site(folder: Path | None) -> SiteFolder:
     site = open_site(folder if folder is not None else ready_site())
     if site is None:
@@ -108,7 +131,9 @@ def _site(folder: Path | None) -> SiteFolder:
     return site
 
 
-async def _serve(application: tornado.web.Application, sockets: list[socket.socket]) -> None:
+async def _serve(
+    application: tornado.web.Application, sockets: list[socket.socket], preview: Preview | None = None
+) -> None:
     server = tornado.httpserver.HTTPServer(application)
     server.add_sockets(sockets)
     stopped = asyncio.Event()
@@ -118,9 +143,22 @@ async def _serve(application: tornado.web.Application, sockets: list[socket.sock
             loop.add_signal_handler(getattr(signal, name), stopped.set)
         except (AttributeError, NotImplementedError, RuntimeError):  # not on Windows, not outside the main thread
             continue
+    watching = asyncio.create_task(_watch(preview)) if preview is not None else None
     await stopped.wait()
+    if watching is not None:
+        watching.cancel()
     server.stop()
     await server.close_all_connections()
+
+
+async def _watch(preview: Preview) -> None:
+    """Looks again and again. A fault in a look is told, and does not end the next."""
+    while True:
+        await asyncio.sleep(LOOK)
+        try:
+            await asyncio.to_thread(preview.look)
+        except (BuildError, OSError) as problem:
+            print(f"preview: {problem}", file=sys.stderr, flush=True)
 
 
 def _shown(host: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import html
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import tornado.web
 from tornado.httputil import HTTPHeaders
@@ -60,9 +60,9 @@ class FileHandler(tornado.web.RequestHandler):
 
     SUPPORTED_METHODS = ("GET", "HEAD")
 
-    def initialize(self, site: SiteFolder, hosts: Collection[str] | None) -> None:
-        """`hosts`: names under which the lab may be asked for; None when any will do."""
-        self.site = site
+    def initialize(self, site: SiteFolder | Callable[[], SiteFolder], hosts: Collection[str] | None) -> None:
+        """`site`: or what gives it now; `hosts`: names under which it may be asked for, None when any will do."""
+        self.site = site if isinstance(site, SiteFolder) else site()
         self.hosts = hosts
 
     def set_default_headers(self) -> None:

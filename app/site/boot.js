@@ -1,12 +1,18 @@
 // The page: draws the replay at once from what was built in, then starts Python and hands the controls over.
 
 import {setUpCode} from "./code.js";
+import {setUpEditor} from "./editor-button.js";
+import {notice} from "./notices.js";
 import {setUpOffline} from "./offline.js";
 import {loadScripts, PanelBridge} from "./panel-bridge.js";
 import {ReplayView} from "./replay.js";
 import {LearnerRunner} from "./runner.js";
-import {decode, encode, isState} from "./state.js";
+import {setUpPreview} from "./preview.js";
+import {setUpSharing} from "./share.js";
+import {decode, encode, isState, LONGEST, pack, unpack} from "./state.js";
 import {setUpTheme} from "./theme.js";
+import {setUpTraces} from "./traces.js";
+import {Calls, Newest} from "./worker-calls.js";
 import {bytesText, WorkerLink} from "./worker-link.js";
 
 const $ = (id) => document.getElementById(id);
@@ -18,8 +24,10 @@ const key = (name) => `serving-lab:${new URL("./", location.href).pathname}:${na
 
 const view = new ReplayView($("experiment"), {storageKey: key("guess")});
 const bridge = new PanelBridge((name) => name === "controls" ? $("slot-controls") : chartSlot(name.replace(/^chart-/, "")));
-const defaults = first.replay.limits;
-const state = {limits: {...defaults}, iteration: 1};
+const builtIn = {text: json("built-in-trace"), limits: first.replay.limits};
+// trace: the one that was opened or edited, {text, packed, limits: its own}; null: the lab's.
+const state = {limits: {...builtIn.limits}, iteration: 1, trace: null};
+const defaults = () => (state.trace ?? builtIn).limits;
 const runner = new LearnerRunner({config, base: document.baseURI});
 const code = setUpCode({config, base: document.baseURI, view, runner, key, replay: first.replay});
 
@@ -35,21 +43,28 @@ let moved = false; // the learner has gone somewhere since the link was opened
 let damaged = false; // the address is a link that was refused; it stays until something changes, to be corrected
 let written = location.hash;
 let writeSoon = 0;
+let asked = 0; // counts what was opened: only the last of it counts
 
 const ready = () => document.documentElement.dataset.python === "ready";
 
 /** What a link to this moment says: also while the limits of an opened link still wait for Python. */
-function hashNow() {
-  return encode(opening ? {limits: {...defaults, ...opening.limits}, iteration: state.iteration} : state, defaults);
+async function hashNow() {
+  const now = opening ?? state.trace;
+  if (now?.text !== undefined) now.packed ??= await pack(now.text);
+  if (!opening) return encode({...state, packed: state.trace?.packed ?? null}, defaults());
+  const {limits, packed = null} = opening;
+  return encode({limits: packed ? limits : {...builtIn.limits, ...limits}, iteration: state.iteration, packed}, packed ? {} : builtIn.limits);
 }
 
 /** Keep the address in step with the screen, without adding to the history and not at every frame. */
 function writeLink() {
   if (damaged || writeSoon) return;
-  writeSoon = setTimeout(() => {
+  writeSoon = setTimeout(async () => {
     writeSoon = 0;
-    if (damaged) return;
-    const hash = hashNow();
+    const before = location.hash;
+    const now = await hashNow();
+    if (damaged || location.hash !== before) return;
+    const hash = now.length > LONGEST ? "" : now; // a trace too long for a link is for a file
     if (`#${hash}` === location.hash || (!hash && !isState(location.hash))) return;
     history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
     written = location.hash;
@@ -63,24 +78,91 @@ function readLink() {
   try {
     return decode(location.hash);
   } catch (error) {
-    damaged = true;
-    notice("link", `${error.message} What was on the screen stays.`);
+    refuseLink(error.message);
     return null;
   }
 }
 
-/** Go to the state of a link: at once, or as soon as Python is ready. */
-function openState(next) {
+function refuseLink(why) {
+  damaged = true;
+  notice("link", `${why} What was on the screen stays.`);
+}
+
+/**
+ * Go to a state: at once, or as soon as Python is ready.
+ * @param {object} next as decode() gives it, or with `text`, a trace file
+ * @param {{refuse: (why: string) => void, opened: (payload: object) => void, exploring: boolean}} told
+ */
+async function openState(next, {refuse = refuseLink, opened, exploring = false} = {}) {
   moved = false;
+  const mine = ++asked;
+  const goal = {...next, refuse, opened, exploring};
+  if (!ready()) opening = goal; // before anything is drawn, so that the address is not written over
+  if (goal.packed && goal.text === undefined) {
+    try {
+      goal.text = await unpack(goal.packed);
+    } catch (error) {
+      if (mine !== asked) return;
+      opening = null;
+      refuse(error.message);
+      return;
+    }
+    if (mine !== asked) return;
+  }
   if (ready()) {
-    wanted = next.iteration ?? 1;
-    link.send({type: "call", name: "open_state", data: {limits: next.limits}});
+    take(goal, goal.iteration ?? (exploring ? null : 1));
     return;
   }
-  opening = next;
-  view.seek(next.iteration ?? 1);
-  const own = Object.keys(next.limits).length > 0;
-  notice("opening", own ? "This link has limits of its own. They take effect as soon as Python is ready." : "");
+  opening = goal;
+  if (!exploring) view.seek(goal.iteration ?? 1);
+  const own = Object.keys(goal.limits).length > 0;
+  notice("opening", goal.text !== undefined ? "A trace of its own comes with this. It is shown as soon as Python is ready."
+    : own ? "This link has limits of its own. They take effect as soon as Python is ready." : "");
+}
+
+/** Have Python take a state. */
+function take(goal, iteration) {
+  opening = null;
+  if (goal.text === undefined && !state.trace && !traces.busy) {
+    wanted = iteration;
+    link.send({type: "call", name: "open_state", data: {limits: goal.limits}});
+    return;
+  }
+  const trace = goal.text === undefined ? null : {text: goal.text, packed: goal.packed ?? null, from: goal.exploring ? "editor" : null};
+  traces.ask({trace, iteration, goal});
+}
+
+const calls = new Calls((name, data) => link.send({type: "call", name, data}));
+const traces = new Newest(async ({trace, iteration, goal}) => {
+  let answer;
+  try {
+    answer = await calls.call("open_trace", {trace: (trace ?? builtIn).text, limits: goal.limits});
+  } catch {
+    return; // Python has stopped, and is told what the page shows when it starts again
+  }
+  if (answer.name !== "replay") {
+    takingOver = false;
+    goal.refuse(`The trace cannot be replayed. ${whereWords(answer.data)}`, answer.data);
+    return;
+  }
+  state.trace = trace && {...trace, limits: answer.data.defaults};
+  wanted = iteration;
+  takingOver ||= !goal.exploring;
+  replayed(answer.data);
+  tellTrace(answer.data, goal.exploring);
+  goal.opened?.(answer.data);
+});
+
+function whereWords({row, field, why}) {
+  return [row === null ? "" : `Row ${row + 1}`, field ?? ""].filter(Boolean).join(", ") + `: ${why}.`;
+}
+
+/** Say whose trace this is, and how to go back. */
+function tellTrace({replay, notes = []}, exploring) {
+  if (exploring) return;
+  const {name, title, requests} = replay.trace;
+  notice("trace", state.trace && !picker.has(replay.trace.sha256) ? [`This is a trace of its own: ${title ?? name}, ${requests.length} requests.`, ...notes].join(" ") : "",
+    {label: "Back to the lab's trace", run: () => openState({limits: {}, iteration: null})});
 }
 
 window.addEventListener("hashchange", () => {
@@ -102,40 +184,14 @@ document.addEventListener("click", (event) => {
   section.focus({preventScroll: true});
 });
 
-$("copy-link").addEventListener("click", async () => {
-  const hash = hashNow();
-  const url = location.href.split("#")[0] + (hash ? `#${hash}` : "");
-  const button = $("copy-link");
-  try {
-    await navigator.clipboard.writeText(url);
-    button.textContent = "Link copied";
-    setTimeout(() => { button.textContent = "Copy link"; }, 1600);
-  } catch {
-    notice("link", `The browser did not allow copying. The link is in the address bar: ${url}`);
-  }
+const picker = setUpTraces(openState);
+const share = setUpSharing({hashNow, openState, name: () => view.model.trace.name});
+const editor = setUpEditor({
+  calls, share, state, builtIn, openState,
+  highlight: (id) => view.highlight(id),
 });
 
-// ---- notices and status --------------------------------------------------------------------------------------
-
-function notice(name, text, action) {
-  $(`notice-${name}`)?.remove();
-  if (!text) return;
-  const box = document.createElement("div");
-  box.className = "notice";
-  box.id = `notice-${name}`;
-  const words = document.createElement("span");
-  words.textContent = text;
-  box.append(words);
-  for (const {label, run} of [...(action ? [action] : []), {label: "Dismiss", run: () => box.remove()}]) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "ghost";
-    button.textContent = label;
-    button.addEventListener("click", run);
-    box.append(button);
-  }
-  $("notices").append(box);
-}
+// ---- status -------------------------------------------------------------------------------------------------
 
 function status(text, share = null) {
   $("status").classList.remove("failed");
@@ -150,10 +206,12 @@ function controls(on) {
   const slot = $("slot-controls");
   slot.inert = !on;
   slot.classList.toggle("waiting", !on);
+  picker.ready(on);
 }
 
 function failed(message) {
   link.stop(); // whatever it still had to say would hide what went wrong
+  calls.drop("Python has stopped.");
   starts += 1;
   controls(false);
   $("status").classList.add("failed");
@@ -166,13 +224,25 @@ function failed(message) {
 // ---- the replay ----------------------------------------------------------------------------------------------
 
 function show(payload) {
+  picker.show(payload);
   state.limits = {...payload.replay.limits};
   // A link's limits are what its sender asks about; only who turns them here has stopped guessing.
   view.show(code.join(payload), {exploring: wanted === null && !takingOver});
   takingOver = false;
   if (wanted !== null) view.seek(wanted);
   wanted = null;
+  editor.show(payload);
   writeLink();
+}
+
+/** A replay has come from Python. */
+function replayed(payload) {
+  if (damaged && wanted === null && !takingOver) {
+    damaged = false; // somebody has turned a limit: the refused link is history
+    notice("link", "");
+  }
+  show(payload);
+  bridge.setCursor(view.iteration);
 }
 
 $("experiment").addEventListener("lab-iteration", ({detail}) => {
@@ -218,7 +288,7 @@ const link = new WorkerLink(new URL("worker.js", import.meta.url), {
     status("Python is ready");
     document.documentElement.dataset.python = "ready";
     takeOver();
-    offline ??= setUpOffline((apply) => notice("update", "A new version of this lab is ready. Your work stays; the page reloads when you say so.",
+    if (!config.preview) offline ??= setUpOffline((apply) => notice("update", "A new version of this lab is ready. Your work stays; the page reloads when you say so.",
       {label: "Use the new version", run: apply}));
   },
   patch({patch, buffers}) {
@@ -228,14 +298,9 @@ const link = new WorkerLink(new URL("worker.js", import.meta.url), {
     bridge.idle();
   },
   message({name, data}) {
-    if (name === "replay") {
-      if (damaged && wanted === null && !takingOver) {
-        damaged = false; // somebody has turned a limit: the refused link is history
-        notice("link", "");
-      }
-      show(data);
-      bridge.setCursor(view.iteration);
-    } else if (name === "refused") {
+    if (calls.take(name, data)) return;
+    if (name === "replay") replayed(data);
+    else if (name === "refused") {
       wanted = null;
       takingOver = false;
       damaged = true;
@@ -244,6 +309,7 @@ const link = new WorkerLink(new URL("worker.js", import.meta.url), {
   },
   error({stage, message}) {
     if (stage === "running") {
+      calls.drop(message);
       notice("python", `${message} What is on the screen stays.`, {label: "Start Python again", run: startPython});
       return;
     }
@@ -256,13 +322,13 @@ let offline = null;
 /** Python starts from the trace's own limits. Bring it to what a link asked for, or to what the screen already shows. */
 function takeOver() {
   notice("opening", "");
-  const next = opening ?? {limits: state.limits, iteration: null};
+  if (opening?.packed && opening.text === undefined) return; // still being unpacked, and taken after that
+  const next = opening ?? {limits: state.limits, iteration: null, text: state.trace?.text, packed: state.trace?.packed, refuse: refuseLink};
   opening = null;
-  const same = Object.entries(next.limits).every(([name, value]) => defaults[name] === value);
-  if (same) return;
+  const same = Object.entries(next.limits).every(([name, value]) => builtIn.limits[name] === value);
+  if (same && next.text === undefined && !state.trace) return;
   takingOver = true;
-  wanted = moved ? null : next.iteration;
-  link.send({type: "call", name: "open_state", data: {limits: next.limits}});
+  take(next, moved ? null : next.iteration);
 }
 
 let vendorLoaded = null;
@@ -294,6 +360,7 @@ async function drawPrerendered() {
 function startPython() {
   starts += 1;
   controls(false);
+  calls.drop("Python has been started again.");
   notice("python", "");
   document.documentElement.dataset.python = "starting";
   status("Starting Python", 0);
@@ -301,10 +368,10 @@ function startPython() {
 }
 $("retry").addEventListener("click", startPython);
 
-const asked = readLink();
-if (asked) opening = asked; // before anything is drawn, so that the address is not written over
+const linked = readLink();
 show(first);
 setUpTheme($("theme"), key("theme"), () => bridge.recolour());
-if (asked) openState(asked);
+if (linked) openState(linked);
 startPython();
+if (config.preview) setUpPreview(config.preview, code);
 drawPrerendered().catch(() => { /* the live document is drawn when Python is ready, or says why not */ });

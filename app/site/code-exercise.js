@@ -19,7 +19,7 @@ const ENDED = {
 export class ExerciseView {
   /**
    * @param {object} exercise of exercises.json
-   * @param {object} context runner, code (work-code.js), ace (URL), plain() and setPlain(on), elsewhere(), typed(), passed(result),
+   * @param {object} context runner, code (work-code.js), ace (URL), plain() and setPlain(on), elsewhere(), typed(), passed(result), solution(),
    *   experiment: null, or {run(codeText): Promise of what to say, stop()}
    */
   constructor(exercise, context) {
@@ -27,7 +27,7 @@ export class ExerciseView {
     this.context = context;
     this.code = context.code;
     this.run = new Run((busy) => this.#busy(busy));
-    this.task = new Task(exercise);
+    this.task = new Task(exercise, context.solution);
     this.questions = new Questions();
     this.editor = new Editor({
       label: `Code of ${exercise.title}`, text: this.code.text, ace: context.ace, plain: context.plain(),
@@ -224,7 +224,7 @@ export class ExerciseView {
     if (error && Number.isInteger(error.line) && text === this.code.text) this.editor.mark([{line: error.line, text: told, kind: "error"}]);
   }
 
-  /** Replay the course with this code, passing or not. */
+  /** Replay the trace on the screen with this code, passing or not. */
   async experiment() {
     if (this.run.busy) return;
     this.code.flush();

@@ -21,7 +21,7 @@ export class SavedResults {
     this.list = h("ul", {class: "saved-results"});
     this.none = h("p", {class: "quiet", text: "None yet. A result is saved once your saved code has passed all its checks."});
     this.node = h("section", {class: "saved-box", "aria-labelledby": "saved-title"}, h("h3", {id: "saved-title", text: "Saved results"}), this.none, this.list,
-      this.notes = h("p", {class: "quiet", text: "The replay figures are course data. The validation is tied to the code that was saved and checked, and to nothing else."}));
+      this.notes = h("p", {class: "quiet", text: "The replay figures are those of the trace that the page opens with. The validation is tied to the code that was saved and checked, and to nothing else."}));
     this.draw();
   }
 
@@ -42,7 +42,7 @@ export class SavedResults {
       h("dl", {class: "task-facts"},
         ...fact("Checked", timeWords(new Date(entry.saved_at)), h("span", {class: "quiet", text: `, ${entry.checks} checks, lab ${entry.lab_version}`})),
         ...fact("Code", hash(entry.code_sha256)), ...fact("Checks", hash(entry.checks_sha256))),
-      figuresTable("Course replay", Object.entries(entry.replay).filter(([, metrics]) => typeof metrics === "object" && metrics !== null)),
+      figuresTable("Replay", Object.entries(entry.replay).filter(([, metrics]) => typeof metrics === "object" && metrics !== null)),
       h("button", {type: "button", class: "ghost", text: "Remove", "aria-label": `Remove this result of ${exercise?.title ?? entry.exercise}`, on: {click: () => this.results.remove(entry)}}));
   }
 }

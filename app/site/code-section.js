@@ -8,15 +8,13 @@ import {Transfer} from "./code-transfer.js";
 import {Tabs as OtherTabs} from "./work-tabs.js";
 import {BLOCKED} from "./work-store.js";
 
-/** The exercise whose code can drive the replay. */
-const REPLAYED = "scheduler_step";
-
 export class CodeSection {
   #views = new Map();
 
   /**
    * @param {HTMLElement} place  @param {object} work codes (by exercise), results, store, standings()
-   * @param {object} context exercises, runner, yours, ace (URL), channel (name), figures (course metrics by policy), plain (default)
+   * @param {object} context exercises, runner, yours, ace (URL), channel (name), figures (the first trace's metrics by policy),
+   *   solutions (when a reference may be opened: on-request, after-pass or never), plain (default)
    */
   constructor(place, work, context) {
     this.work = work;
@@ -50,7 +48,7 @@ export class CodeSection {
   #make(exercise) {
     const {work, context} = this;
     const {yours} = context;
-    const replayed = exercise.id === REPLAYED && yours;
+    const replayed = exercise.drives && yours;
     return new ExerciseView(exercise, {
       code: work.codes.get(exercise.id), runner: context.runner, ace: context.ace,
       plain: () => (work.store.read("plain-editor") ?? String(context.plain)) === "true",
@@ -59,21 +57,23 @@ export class CodeSection {
         for (const view of this.#views.values()) view.editor.prefer(on);
       },
       elsewhere: () => this.others.elsewhere(exercise.id),
-      typed: () => { if (replayed) yours.typed(work.codes.get(exercise.id).text); },
+      solution: () => context.solutions !== "after-pass" || work.results.list().some((result) => result.exercise === exercise.id),
+      typed: () => { if (replayed) yours.typed(exercise.id, work.codes.get(exercise.id).text); },
       passed: (result) => work.results.add(result, context.figures),
-      experiment: replayed ? {run: (text) => yours.run(text), stop: () => yours.stop()} : null,
+      experiment: replayed ? {run: (text) => yours.run(exercise.id, text), stop: () => yours.stop()} : null,
     });
   }
 
   /** What happened to the code of an exercise; see work-code.js. */
   codeChanged(id, what) {
     this.#views.get(id)?.codeChanged(what);
-    if (what === "replaced" && id === REPLAYED) this.context.yours?.typed(this.work.codes.get(id).text);
+    if (what === "replaced") this.context.yours?.typed(id, this.work.codes.get(id).text);
   }
 
   /** Results have come, or hold no longer. */
   standings() {
     this.saved.draw();
+    for (const view of this.#views.values()) view.task.offerSolution();
     for (const [id, state] of this.work.standings()) this.tabs.state(id, state);
   }
 

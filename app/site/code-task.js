@@ -5,9 +5,10 @@ import {h, setText} from "./replay-dom.js";
 const TRIES = 3; // checks without success after which the reference solution is offered
 
 export class Task {
-  /** @param {object} exercise of exercises.json */
-  constructor(exercise) {
+  /** @param {object} exercise of exercises.json  @param {() => boolean} solution whether the reference may be opened now */
+  constructor(exercise, solution) {
     this.exercise = exercise;
+    this.mayOpen = solution;
     this.tries = 0;
     this.node = h("div", {class: "task-text"},
       ...exercise.statement.map((text) => h("p", {text})),
@@ -49,14 +50,25 @@ export class Task {
     this.offer = h("p", {class: "offer", role: "status"});
     this.solution = h("details", {class: "reference"}, h("summary", {text: "Reference solution"}),
       h("p", {}, h("b", {text: "Approach. "}), approach), h("pre", {tabindex: 0, "aria-label": "Reference solution"}, h("code", {text: reference})));
-    return h("div", {}, this.offer, this.solution);
+    this.later = h("p", {class: "quiet", text: "The reference solution can be opened here once your code has passed all checks."});
+    const node = h("div", {}, this.offer, this.later, this.solution);
+    this.offerSolution();
+    return node;
+  }
+
+  /** A result has come: the reference may have become open. It never closes again while somebody reads it. */
+  offerSolution() {
+    if (!this.solution) return;
+    const open = this.solution.open || this.mayOpen();
+    this.solution.hidden = !open;
+    this.later.hidden = open;
   }
 
   /** One more check is over. */
   tried(passed) {
     this.tries = passed ? 0 : this.tries + 1;
     if (!this.offer) return;
-    setText(this.offer, this.tries >= TRIES && !this.solution.open
+    setText(this.offer, this.tries >= TRIES && !this.solution.open && !this.solution.hidden
       ? "Stuck? One way to do it is in the reference solution below. Reading it costs nothing; then try it in your own words." : "");
   }
 }

@@ -14,6 +14,7 @@ export class Yours {
     this.view = view;
     this.runner = runner;
     this.made = null; // {policy, question}: what was replayed, and for which trace and limits
+    this.exercise = null; // whose code it is
     this.code = null;
     this.payload = null;
     this.job = new Run(() => this.#draw());
@@ -29,7 +30,7 @@ export class Yours {
     this.stale = h("p", {class: "stale"});
     this.off = h("p", {class: "quiet"});
     this.figures = h("div", {class: "compared"});
-    this.again = button("Run it again", () => this.run(this.typedCode ?? this.code));
+    this.again = button("Run it again", () => this.run(this.exercise, this.typedCode ?? this.code));
     this.remove = button("Remove it", () => this.clear());
     this.node = h("aside", {class: "yours", "aria-label": "Your code in the replay"}, this.title,
       h("div", {role: "status"}, this.verdict, this.why, this.stale), this.off, h("div", {class: "tools"}, this.go, this.again, this.remove), this.figures);
@@ -55,8 +56,9 @@ export class Yours {
     return {...payload, replay: {...replay, policies: {...replay.policies, yours: this.made.policy}}};
   }
 
-  /** @param {string} code  @returns {Promise<string>} what to tell the learner, in one sentence */
-  async run(code) {
+  /** @param {string} exercise  @param {string} code  @returns {Promise<string>} what to tell the learner, in one sentence */
+  async run(exercise, code) {
+    this.exercise = exercise;
     this.code = code;
     this.typedCode = code;
     const failed = await this.#replay();
@@ -70,8 +72,8 @@ export class Yours {
   async #replay() {
     clearTimeout(this.#timer);
     const {replay} = this.payload;
-    const {code} = this;
-    const ended = await this.job.start("replay", (signal) => this.runner.replay(code, replay.trace, replay.limits, {signal}));
+    const {exercise, code} = this;
+    const ended = await this.job.start("replay", (signal) => this.runner.replay(exercise, code, replay.trace, replay.limits, {signal}));
     if (ended.stopped) return "The replay of your code was stopped.";
     if (ended.failed) {
       this.trouble = ended.failed;
@@ -90,8 +92,9 @@ export class Yours {
     return null;
   }
 
-  /** The learner has changed the code. */
-  typed(code) {
+  /** The learner has changed the code of an exercise. */
+  typed(exercise, code) {
+    if (exercise !== this.exercise) return;
     this.typedCode = code;
     if (this.made) this.#draw();
   }

@@ -13,7 +13,8 @@ const NEAR = "300px"; // about a turn of the wheel before it comes into view
 /**
  * @param {object} context config and base of the site, view (the replay), runner, key (name → storage key),
  *   replay (the course document)
- * @returns {{join: (payload: object) => object}} join: what the replay shall draw of a payload from Python
+ * @returns {{join: (payload: object) => object, flush: () => boolean, near: () => Promise<void>}} join: what the replay shall
+ *   draw of a payload from Python; near: builds the section now
  */
 export function setUpCode({config, base, view, runner, key, replay}) {
   const place = document.getElementById("code-place");
@@ -72,6 +73,7 @@ export function setUpCode({config, base, view, runner, key, replay}) {
       if (section) return;
       section = new CodeSection(place, work, {
         exercises, runner, yours, ace: new URL(`${config.folders.vendor}ace/`, base), channel: key("tabs"),
+        solutions: config.solutions,
         figures: Object.fromEntries(Object.entries(replay.policies).map(([name, {metrics}]) => [name, metrics])),
         // A phone's own text field is easier to handle than any editor.
         plain: matchMedia("(pointer: coarse) and (max-width: 720px)").matches,
@@ -94,7 +96,11 @@ export function setUpCode({config, base, view, runner, key, replay}) {
   near.observe(place);
   (window.requestIdleCallback ?? setTimeout)(() => load().catch(() => progress.unknown("code")), {timeout: 3000});
 
-  const flush = () => { for (const code of work.codes.values()) code.flush(); };
+  /** Save what was typed. @returns {boolean} whether all of it stands in the browser's storage now */
+  const flush = () => {
+    for (const code of work.codes.values()) code.flush();
+    return !store.trouble && ![...work.codes.values()].some(({conflict}) => conflict);
+  };
   addEventListener("pagehide", flush);
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "hidden") flush();
@@ -106,6 +112,8 @@ export function setUpCode({config, base, view, runner, key, replay}) {
   });
 
   return {
+    flush,
+    near: build,
     join(next) {
       payload = next;
       return yours.join(next);

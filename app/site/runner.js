@@ -107,10 +107,10 @@ export class LearnerRunner {
     });
   }
 
-  replay(code, trace, limits, { signal } = {}) {
+  replay(exercise, code, trace, limits, { signal } = {}) {
     return this.#ask(signal, async (stopped) => {
       const texts = [trace, limits].map((value) => JSON.stringify(value));
-      const { name, kind, request } = await stopped(this.#judge.call("plan", code, ...texts));
+      const { name, kind, request } = await stopped(this.#judge.call("plan", exercise, code, ...texts));
       const solution = this.#open(code, name, kind);
       const steps = [];
       const most = REPLAY * this.deadline;

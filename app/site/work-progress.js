@@ -46,8 +46,8 @@ export class Progress {
       question = now;
       visited.add(iteration);
       if (iteration >= last && last > 1) this.#saw("end");
-      const stones = handOver(replay);
-      if (stones.length && stones.every((t) => visited.has(t))) this.#saw("milestones");
+      const stones = handOver(replay); // a trace may have none: then its end is all there is to see
+      if (stones.length ? stones.every((t) => visited.has(t)) : iteration >= last) this.#saw("milestones");
     });
   }
 

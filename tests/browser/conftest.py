@@ -9,6 +9,7 @@ from lab_server import LabServer
 from playwright.sync_api import Browser, sync_playwright
 
 from app.build.compress import QUICK
+from app.build.content import NEVER, Content
 from app.build.out import write_site
 from app.build.paths import cache_folder
 from app.build.site import make_site
@@ -48,12 +49,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def second_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Another version of the site: the same, but that it keeps the solutions to itself."""
-    return _built(tmp_path_factory.mktemp("second") / "lab", solutions=False)
+    return _built(tmp_path_factory.mktemp("second") / "lab", Content(solutions=NEVER))
 
 
-def _built(out: Path, **options: bool) -> Path:
+def _built(out: Path, content: Content | None = None) -> Path:
     # Packed quickly, as for one's own machine: packing well is a minute of work that no test looks at.
-    write_site(make_site(Store(cache_folder()), QUICK, **options), out)
+    write_site(make_site(Store(cache_folder()), QUICK, content=content), out)
     return out
 
 

@@ -26,7 +26,7 @@ RUN = """async (code) => {
     const told = [];
     return {...await window.tried.run(code, {onOutput: (text) => told.push(text)}), told: told.join("")};
 }"""
-REPLAY = "async ([code, trace, limits]) => window.tried.replay(code, trace, limits)"
+REPLAY = "async ([code, trace, limits]) => window.tried.replay('scheduler_step', code, trace, limits)"
 
 # Not by intercepting requests: that would turn the browser's cache off.
 NO_APP = """

@@ -64,7 +64,7 @@ def test_the_reference_passes_and_leaves_a_result_that_belongs_to_it(browser, se
         assert rows["utilization"] == ["61 %", "86 %"]
         assert rows["P95 wait"] == ["19", "7"]
         assert set(rows) == {"iterations", "utilization", "P95 wait", "mean latency", "peak pages", "occupancy"}
-        expect(code.page.locator(".saved-box")).to_contain_text("course data")
+        expect(code.page.locator(".saved-box")).to_contain_text("the trace that the page opens with")
         expect(code.page.locator(".saved-box")).to_contain_text("tied to the code that was saved and checked")
         # After a reload it is all there, and the editor too.
         code.page.reload()

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from app.build import command
+from app.build.content import Content
 from app.build.errors import BuilderFault
 from app.build.out import NAME, SITE_FILE
 from app.build.paths import ROOT
@@ -30,7 +31,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The frame ancestors of each site that was made."""
     asked: list[Any] = []
 
-    def make(store: object, quality: int, ancestors: list[str], **_: object) -> Site:
+    def make(store: object, quality: int, ancestors: list[str], content: Content) -> Site:
         asked.append(ancestors)
         return Site("1", {SITE_FILE: f'{{"site": "{NAME}"}}'.encode(), "index.html": b"page"}, {})
 
