@@ -115,9 +115,9 @@ export class Picture {
     const bar = (what) => s("rect", {class: `bar ${what}`, rx: 3, dataset: {what: what === "prompt" ? "prompt_tokens" : "arrival"}});
     const made = {
       group: s("g", {class: "ed-row", dataset: {key}}), back: s("rect", {class: "back", x: 0}), prompt: bar("prompt"), output: bar("output"),
-      name: s("text", {class: "name"}), handles: new Map(),
+      under: s("line", {class: "under", x1: 0}), name: s("text", {class: "name"}), handles: new Map(),
     };
-    made.group.append(made.back, made.prompt, made.output, made.name);
+    made.group.append(made.back, made.under, made.prompt, made.output, made.name);
     for (const {what, words, least} of HANDLES) {
       const hit = s("rect", {class: "hit", width: HIT});
       const grip = s("rect", {class: "grip", width: 3, rx: 1.5});
@@ -141,6 +141,7 @@ export class Picture {
     made.group.classList.toggle("current", key === this.#at);
     setAttr(made.back, "width", this.width);
     setAttr(made.back, "height", row);
+    for (const [name, value] of [["x2", this.width], ["y1", row - 0.5], ["y2", row - 0.5]]) setAttr(made.under, name, value);
     const place = (node, from, to) => {
       setAttr(node, "visibility", from === null ? "hidden" : null);
       if (from === null) return;

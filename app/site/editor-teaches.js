@@ -8,9 +8,10 @@ export class Teaches {
   constructor() {
     this.sentence = h("p", {class: "sentence"});
     this.body = h("tbody");
+    this.foot = h("p", {class: "quiet", text: "Waits and latencies are in iterations. The queue’s waits count the iterations in which its head was held back."});
     this.node = h("aside", {class: "ed-teaches", "aria-labelledby": "editor-teaches-title"},
       h("h3", {id: "editor-teaches-title", text: "What this trace teaches"}), this.sentence,
-      h("table", {}, h("thead", {}, h("tr", {}, h("td"), h("th", {scope: "col", text: "static"}), h("th", {scope: "col", text: "continuous"}))), this.body));
+      h("table", {}, h("thead", {}, h("tr", {}, h("td"), h("th", {scope: "col", text: "static"}), h("th", {scope: "col", text: "continuous"}))), this.body), this.foot);
   }
 
   /** @param {object|undefined} teaches as lab.teaches says */
@@ -22,7 +23,7 @@ export class Teaches {
       .map(({label, unit, static: one, continuous: two}) => [label, number(one, unit), number(two, unit)]);
     for (const [gate, words] of Object.entries(GATES)) {
       const [one, two] = [teaches.gates.static?.[gate] ?? 0, teaches.gates.continuous?.[gate] ?? 0];
-      if (one || two) rows.push([`Iterations that the queue waits for ${words}`, String(one), String(two)]);
+      if (one || two) rows.push([`Queue waits for ${words}`, String(one), String(two)]);
     }
     while (this.body.children.length > rows.length) this.body.lastChild.remove();
     rows.forEach((cells, index) => {

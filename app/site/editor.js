@@ -3,9 +3,11 @@
 
 import {h, setAttr, setText} from "./replay-dom.js";
 import {byCell, Errors, placed} from "./editor-errors.js";
+import {Generate} from "./editor-generate.js";
 import {History} from "./editor-history.js";
 import {isTable, readTable, tableText} from "./editor-paste.js";
 import {Picture} from "./editor-picture.js";
+import {Search} from "./editor-search.js";
 import {columnsOf, emptySheet, freshId, nextRow, row, sheetOf, textOf} from "./editor-sheet.js";
 import {Table} from "./editor-table.js";
 import {Teaches} from "./editor-teaches.js";
@@ -57,13 +59,17 @@ export class Editor {
     this.says = h("p", {class: "ed-says quiet", role: "status"});
     this.empty = h("p", {class: "ed-empty", tabindex: 0, text: "No rows yet. Add a row, or paste rows from a spreadsheet here."});
     this.sheetBox = h("div", {class: "ed-sheet"}, this.picture.node, h("div", {class: "ed-scroll"}, this.table.node, this.empty));
-    this.more = h("div", {class: "ed-more"});
+    this.generate = new Generate(this.lab.calls, (trace, command) => {
+      this.#found(trace);
+      this.#say(`${trace.requests.length} requests generated, under the limits that are set. The command line makes the same ones.`);
+    }, () => this.sheet.limits);
+    this.search = new Search(this.lab.calls, () => ({trace: textOf(this.sheet), limits: this.sheet.limits}), (trace) => this.#found(trace));
+    this.more = h("div", {class: "ed-more"}, this.generate.node, this.search.node);
     this.place.replaceChildren(
       h("header", {}, h("h2", {id: "editor-title", text: "Edit the trace"}),
         h("label", {}, "Name", this.name), h("label", {}, "Arrivals in", this.unit), this.counted, this.tools.files),
       this.tools.node,
-      h("div", {class: "ed-main"}, h("div", {class: "ed-left"}, this.sheetBox, this.errors.node, this.says, this.limits), this.teaches.node),
-      this.more,
+      h("div", {class: "ed-main"}, h("div", {class: "ed-left"}, this.sheetBox, this.errors.node, this.says, this.limits, this.more), this.teaches.node),
       h("p", {class: "sr-only", id: "editor-keys", text: "Arrows go from cell to cell, Enter goes down and adds a row at the end. Control D duplicates, Control Delete deletes, Alt with an arrow moves the row. Control Z undoes, Control Y redoes. Rows can be pasted from a spreadsheet."}),
       h("p", {class: "sr-only", id: "editor-picture-keys", text: "Left and right change a value, with Shift by ten; up and down go to another request."}));
     this.place.addEventListener("keydown", (event) => this.#key(event));
@@ -102,6 +108,12 @@ export class Editor {
   #take(sheet) {
     this.#errors = [];
     this.history.push(sheet);
+  }
+
+  /** Python has made a trace. */
+  #found(trace) {
+    const made = sheetOf(JSON.stringify(trace));
+    this.#change({...made, base: this.sheet.base, limits: this.sheet.limits});
   }
 
   // ---- changes -----------------------------------------------------------------------------------------------
