@@ -47,6 +47,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
         help=f"of {','.join(FORMATS)}, with commas between them (default: %(default)s); results, feedback and "
         "the report are always written",
     )
+    parser.add_argument("--checks", metavar="FOLDER", help="the exercises of the course (default: those of the lab)")
     parser.add_argument("--hidden", metavar="FOLDER", help="extra checks, <exercise>.json, that students never see")
     parser.add_argument("--roster", metavar="CSV", help="the course's students; who handed in nothing gets zeros")
     parser.add_argument("--deadline", metavar="TIME", help="flag what was saved after it: 2026-01-31T23:59:59+01:00")
@@ -128,6 +129,7 @@ def _options(options: argparse.Namespace) -> Options:
         jobs=options.jobs or os.cpu_count() or 1,
         limits=Limits(options.timeout, options.memory),
         hidden=options.hidden,
+        checks=options.checks,
         force=options.force,
         roster=read_roster(options.roster) if options.roster is not None else None,
         deadline=time_of(options.deadline, "--deadline") if options.deadline is not None else None,

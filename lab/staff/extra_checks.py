@@ -1,4 +1,4 @@
-"""Hidden checks of a course's own, in a folder that is not part of the lab."""
+"""Exercises and hidden checks of a course's own, in folders that are not part of the lab."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lab.errors import InputError
-from lab.exercises import Exercise, load_all, more_hidden
+from lab.exercises import Exercise, load, load_all, more_hidden
+from lab.staff.validate import folders
 from lab.values import shown
 
 
-def exercises(hidden: str | None) -> dict[str, Exercise]:
+def exercises(hidden: str | None, checks: str | None = None) -> dict[str, Exercise]:
     """The exercises, with the checks in the folder `hidden` among their hidden ones.
 
+    checks: the folder of the exercises, if it is not the lab's
     The folder has ``<exercise>.json`` or ``<exercise>/hidden.json``, in the form of an exercise's own hidden.json.
     Raises InputError.
     """
-    found = load_all()
+    found = load_all() if checks is None else {folder.name: load(folder) for folder in folders(checks)}
     if hidden is None:
         return found
     folder = Path(hidden)

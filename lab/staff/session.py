@@ -46,6 +46,7 @@ class Options:
     jobs: int = 1
     limits: Limits = field(default_factory=Limits)
     hidden: str | None = None
+    checks: str | None = None
     force: bool = False
     roster: Roster | None = None
     deadline: datetime | None = None
@@ -63,7 +64,7 @@ class Done:
 
 def run(options: Options, say: Callable[[str], None]) -> Done:
     """Grade, and write everything. `say` hears what staff should know while it runs. Raises InputError, NoIsolation."""
-    every = exercises(options.hidden)
+    every = exercises(options.hidden, options.checks)
     if options.exercise is not None and options.exercise not in every:
         known = ", ".join(every)
         raise InputError(f"there is no exercise {options.exercise!r}; there are {known}", field="--exercise")
@@ -125,7 +126,11 @@ def _graded(
     tasks = [(found[i], every[found[i].exercise]) for i in left]
     times = _Times(store)
     jobs = max(1, min(options.jobs, len(tasks)))
-    secret = Kept(_checks(options.hidden), sorted({_file_of(one.place) for one in found}), [str(store.root.resolve())])
+    secret = Kept(
+        _checks(options.hidden, options.checks),
+        sorted({_file_of(one.place) for one in found}),
+        [str(store.root.resolve())],
+    )
     with prepared(options.limits, jobs, secret, without=options.without, say=say) as plan:
         terminal = sys.stderr is not None and sys.stderr.isatty()
         progress = Progress(sys.stderr, len(tasks)) if terminal else None
@@ -144,9 +149,9 @@ def _graded(
     return [(one, results[i]) for i, one in enumerate(found)], kept_count, plan
 
 
-def _checks(hidden: str | None) -> list[str]:
-    """The files that no solution may read."""
-    roots = [Path(str(files("checks"))).resolve()] + ([Path(hidden).resolve()] if hidden is not None else [])
+def _checks(*own: str | None) -> list[str]:
+    """The files that no solution may read: the lab's, and those in folders of the course's own."""
+    roots = [Path(str(files("checks"))).resolve(), *(Path(folder).resolve() for folder in own if folder is not None)]
     return [str(path) for root in roots for path in sorted(root.rglob("*.json"))]
 
 
