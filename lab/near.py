@@ -86,7 +86,8 @@ def goal_from(value: object) -> Goal:
     bound = value[bounds[0]]
     number = type(bound) is int or (type(bound) is float and math.isfinite(bound))
     if not number or abs(bound) > MAX_NUMBER:
-        raise InputError(f"must be a number of at most 2**53 - 1, not {shown(bound)}; such as 1", field=f"goal.{bounds[0]}")
+        problem = f"must be a number of at most 2**53 - 1, not {shown(bound)}; such as 1"
+        raise InputError(problem, field=f"goal.{bounds[0]}")
     return Goal(name, of, bounds[0] == "at_least", bound)
 
 
