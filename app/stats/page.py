@@ -45,7 +45,8 @@ def stats_page(traces: Sequence[tuple[Trace, dict[str, Any]]]) -> str:
         sections.append((stats, [(title, note, len(roots) + i) for i, (title, note, _) in enumerate(drawn)]))
         roots.extend(chart for _, _, chart in drawn)
     script, divs = components(roots) if roots else ("", [])
-    library = Resources(mode="inline", components=["bokeh"]).render()
+    # Not `render()`: in a process that has imported Panel, it adds scripts of Panel's, by address.
+    library = "\n".join(f"<script>{text}</script>" for text in Resources(mode="inline", components=["bokeh"]).js_raw)
     body = "\n".join(_section(stats, drawn, divs) for stats, drawn in sections)
     title = html.escape(", ".join(stats["name"] for _, stats in traces))
     return (
