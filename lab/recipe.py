@@ -23,6 +23,7 @@ A recipe is a JSON object. Keys, with their ranges:
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
@@ -39,6 +40,8 @@ MOST_SIGMA = 4
 
 LIMITS = Limits(max_num_seqs=4, num_pages=128, page_size=16)
 """The limits of a generated trace, unless its recipe has its own."""
+
+NAME = "generated"
 
 Length = dict[str, Any]
 
@@ -65,7 +68,7 @@ class Recipe:
     prompt_tokens: Length | None = None
     output_tokens: Length | None = None
     mix: dict[str, int] | None = None
-    name: str = "generated"
+    name: str = NAME
     limits: Limits = LIMITS
 
 
@@ -88,14 +91,14 @@ def recipe_from(value: object) -> Recipe:
         seed=_integer(plain["seed"], "seed", 0, MAX_NUMBER),
         requests=_integer(plain["requests"], "requests", 1, MOST_REQUESTS),
         arrivals=_arrivals(plain["arrivals"]),
-        name=check_text(plain.get("name", "generated"), "name"),
+        name=check_text(plain.get("name", NAME), "name"),
         limits=_limits(plain["limits"]) if "limits" in plain else LIMITS,
         **lengths,
     )
 
 
-def command(recipe: Recipe) -> str:
-    """The command line that generates the same trace, but for name and limits."""
+def command(recipe: Recipe, *, limits: bool = True) -> str:
+    """The command line that generates the same trace; `limits`: with the flags of limits that are not LIMITS."""
     words = [f"serving-lab trace generate --seed {recipe.seed} --requests {recipe.requests}"]
     words.append(f"--arrivals {_spelled(recipe.arrivals)}")
     if recipe.mix is not None:
@@ -104,6 +107,12 @@ def command(recipe: Recipe) -> str:
         assert recipe.prompt_tokens is not None and recipe.output_tokens is not None
         words.append(f"--prompt-tokens {_spelled(recipe.prompt_tokens)}")
         words.append(f"--output-tokens {_spelled(recipe.output_tokens)}")
+    if recipe.name != NAME:
+        words.append(f"--name {shlex.quote(recipe.name)}")
+    if limits:
+        for name, value in asdict(recipe.limits).items():
+            if value != getattr(LIMITS, name):
+                words.append(f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}"))
     return " ".join(words)
 
 

@@ -66,7 +66,7 @@ class Workshop:
     def generate(self, asked: Mapping[str, Any]) -> None:
         """``{"recipe": as lab.recipe says, "serial"}``.
 
-        Answered by ``generated {"serial", "trace": trace file, "command": the command line that does the same}``, or by
+        Answered by ``generated {"serial", "trace": trace file, "command": the command line, without limits}``, or by
         ``generate_refused {"serial", "field", "why"}``, with fields such as ``arrivals.gap``.
         """
         serial = asked["serial"]
@@ -82,7 +82,7 @@ class Workshop:
             self._answer("generate_refused", {"serial": serial, "field": error.field, "why": error.problem})
             return
         trace = trace_to_dict(generate(recipe))
-        self._answer("generated", {"serial": serial, "trace": trace, "command": command(recipe)})
+        self._answer("generated", {"serial": serial, "trace": trace, "command": command(recipe, limits=False)})
 
     def search(self, asked: Mapping[str, Any]) -> None:
         """``{"trace", "limits": as in `open_trace`, optional, "goal": as lab.near says, "seed", "tried", "serial"}``.

@@ -59,7 +59,7 @@ def test_a_generated_trace_is_a_good_trace_and_says_how_to_make_it_again():
     assert (trace.name, trace.limits, trace.time_unit) == ("mine", LIMITS, "iteration")
     assert trace.source == (
         "serving-lab trace generate --seed 1 --requests 20 --arrivals poisson:gap=2.5 "
-        "--prompt-tokens fixed:tokens=5 --output-tokens fixed:tokens=5"
+        "--prompt-tokens fixed:tokens=5 --output-tokens fixed:tokens=5 --name mine"
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+import shlex
 from dataclasses import replace
 
 import pytest
@@ -210,8 +211,10 @@ def test_generate_writes_the_recipes_trace(lab, tmp_path):
 def test_generate_takes_limits_and_a_name(lab):
     own = {"max_num_seqs": 2, "num_pages": 64, "page_size": 8, "max_num_batched_tokens": 32, "chunked_prefill": True}
     flags = ("--max-num-seqs", 2, "--num-pages", 64, "--page-size", 8, "--max-num-batched-tokens", 32)
-    status, out, _ = lab(*GENERATE, "--mix", "chat=70,rag=30", "--name", "mine", *flags, "--chunked-prefill")
-    assert status == 0 and json.loads(out)["limits"] == own and json.loads(out)["name"] == "mine"
+    status, out, _ = lab(*GENERATE, "--mix", "chat=70,rag=30", "--name", "it's mine", *flags, "--chunked-prefill")
+    trace = json.loads(out)
+    assert status == 0 and trace["limits"] == own and trace["name"] == "it's mine"
+    assert lab(*shlex.split(trace["source"])[1:]) == (0, out, "")
 
 
 @pytest.mark.parametrize(
