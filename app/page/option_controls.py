@@ -20,6 +20,9 @@ _HERE = Path(__file__).parent
 STYLES = "".join((_HERE / name).read_text(encoding="utf-8") for name in ("controls.css", "option_controls.css"))
 NONE = "none"
 
+MOST = 10**15
+"""No field takes more: a number that JavaScript still has whole, and that Pyodide does not hand over as a BigInt."""
+
 
 class OptionControls:
     """Groups of fields. Calls `on_options(options)` whenever they make sense; says beside the field when not."""
@@ -79,7 +82,7 @@ class OptionControls:
                 name=entry.label,
                 value=value,
                 step=1,
-                end=2**53 - 1,
+                end=MOST,
                 placeholder="not set" if entry.optional else "",
                 **common,
             )
