@@ -92,13 +92,14 @@ def render(spec: Mapping[str, Any]) -> dict[str, bytes]:
     import jinja2
 
     from app.page.exercises import exercises_file
+    from app.page.option_fields import link_fields
     from app.page.prerender import prerender
     from app.page.shell import page_context, script_safe, traces_file
 
     folder = Folder(
         "assets", {**assets(), **prerender(), **exercises_file(solutions=spec["solutions"] != NEVER), **traces_file()}
     )
-    config = {**spec, "folders": {**spec["folders"], "assets": folder.name}}
+    config = {**spec, "folders": {**spec["folders"], "assets": folder.name}, "options": link_fields()}
     title = config.pop("title")
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(SITE_SOURCES),

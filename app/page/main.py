@@ -13,10 +13,12 @@ from app.page import bootstrap
 from app.page.charts import PagesChart
 from app.page.controls import Controls
 from app.page.instruct import Workshop, refusal, trace_asked
+from app.page.more import More
 from app.page.payload import payload
 from app.page.sheet import judge_trace, write_trace
 from app.page.site_traces import site_traces
 from lab.errors import InputError
+from lab.options import Options
 from lab.workload import Limits, Trace
 
 Send = Callable[[str, Any], None]
@@ -39,7 +41,10 @@ class Lab:
         self.trace = trace
         self._send = send
         self._prepared: dict[str, Any] | None = None  # a replay that was made before the fields are set to its limits
-        self.controls = Controls(trace.limits, self.replay)
+        self.limits = trace.limits
+        self.options = trace.options
+        self.controls = Controls(trace.limits, self.replay, self.reset)
+        self.more = More(self.replay_with)
         self.charts = {policy: PagesChart(policy) for policy in ("static", "continuous")}
         self._draw(payload(trace))
 
@@ -48,17 +53,48 @@ class Lab:
 
         Raises `lab.errors.InputError` when the limits make no sense; the picture then stays as it was.
         """
-        result = payload(self.trace, limits) if self._prepared is None else self._prepared
+        result = payload(self.trace, limits, self.options) if self._prepared is None else self._prepared
+        self.limits = limits
+        self._replayed(result)
+
+    def replay_with(self, options: Options) -> None:
+        """The same as `replay`, for the engine's options."""
+        result = payload(self.trace, self.limits, options)
+        self.options = options
+        self._replayed(result)
+
+    def reset(self) -> None:
+        """Go back to the trace's own limits and options."""
+        self._take(self.trace, self.trace.limits, self.trace.options)
+
+    def _replayed(self, result: dict[str, Any]) -> None:
         self._draw(result)
+        self.controls.name_reset(all_of_it=self.options != self.trace.options)
+        self.more.show(self.options, self.limits, self.trace)
         self._send("replay", result)
 
     def _draw(self, result: dict[str, Any]) -> None:
         last = last_iteration(result["replay"])
         for chart in self.charts.values():
             chart.update(result, last)
+        self.more.draw(result, self.trace, last)
+
+    def _take(self, trace: Trace, limits: Limits, options: Options, **more: Any) -> None:
+        """Replay `trace` under `limits` and `options` and bring the fields there; `more` goes along to the page.
+
+        Raises InputError when that cannot be; everything is then as it was.
+        """
+        options.check_with(limits)
+        self._prepared = {**payload(trace, limits, options), **more}
+        self.trace, self.options = trace, options
+        self.controls.defaults = trace.limits
+        try:
+            self.controls.set(limits)
+        finally:
+            self._prepared = None
 
     def open_state(self, state: Mapping[str, Any]) -> None:
-        """Take the limits of a link (`{"limits": {field: value}}`); what the link leaves out is the trace's.
+        """Take a link's `{"limits": {field: value}, "options": {field: value}}`; what it leaves out is the trace's.
 
         A link that asks for nonsense changes nothing and is answered with one sentence.
         """
@@ -66,10 +102,21 @@ class Lab:
         try:
             limits = Limits(**{**defaults, **state.get("limits", {})})
             self.controls.check(limits)
+            self._take(self.trace, limits, Options(**{**self.trace.options.changes(), **state.get("options", {})}))
         except (InputError, TypeError) as error:
             self._send("refused", {"why": str(error)})
-            return
-        self.controls.set(limits)
+
+    def open_options(self, _asked: Any) -> dict[str, Any]:
+        """Make the fields of the options, which stand in their place when the answer comes."""
+        self.more.open(self.options, self.limits, self.trace)
+        return {}
+
+    def options_off(self, asked: Mapping[str, Any]) -> None:
+        """Turn the option `asked["name"]` off, or all of them where that is None."""
+        from app.page.option_fields import without
+
+        name = asked["name"]
+        self._take(self.trace, self.limits, Options() if name is None else without(self.options, name))
 
     def open_trace(self, asked: Mapping[str, Any]) -> None:
         """Take another trace: `{"trace": a trace file, "limits": {field: value} | None, "serial": n}`.
@@ -81,21 +128,16 @@ class Lab:
         try:
             trace, limits = trace_asked(asked)
             self.controls.check(limits)
-            self._prepared = {**payload(trace, limits), "serial": serial, "defaults": asdict(trace.limits)}
+            options = Options(**{**trace.options.changes(), **(asked.get("options") or {})})
+            own = {"defaults": asdict(trace.limits), "default_options": trace.options.changes()}
+            self._take(trace, limits, options, serial=serial, **own)
         except InputError as error:
             self._send("trace_refused", refusal(error, serial))
-            return
-        self.trace = trace
-        self.controls.defaults = trace.limits
-        try:
-            self.controls.set(limits)
-        finally:
-            self._prepared = None
 
     def roots(self) -> dict[str, Any]:
         """The parts of the app by the name of the slot of the page that each is drawn in."""
         charts = {f"chart-{policy}": chart.figure for policy, chart in self.charts.items()}
-        return {"controls": self.controls.view, **charts}
+        return {"controls": self.controls.view, **charts, **self.more.roots()}
 
 
 _open: list[Lab] = []
@@ -107,6 +149,8 @@ def build(_state: Mapping[str, Any], send: Send) -> dict[str, Any]:
     _open[:] = [lab]
     bootstrap.register("open_state", lab.open_state)
     bootstrap.register("open_trace", lab.open_trace)
+    bootstrap.register("open_options", lab.open_options)
+    bootstrap.register("options_off", lab.options_off)
     workshop = Workshop(send)
     bootstrap.register("generate", workshop.generate)
     bootstrap.register("search", workshop.search)

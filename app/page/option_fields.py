@@ -17,6 +17,9 @@ from lab.workload import Limits, Trace
 
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Options)}
 
+SIZES = ("model", "kv_dtype", "kv_bytes_per_token")
+"""Of use only to the figures of memory, which any other option brings along."""
+
 ABSENT = {
     "samples": "No request of this trace asks for more than one sample.",
     "client": "This trace names no clients.",
@@ -31,6 +34,8 @@ def matters(entry: OptionHelp, values: Mapping[str, Any], limits: Limits, trace:
         return False
     if values[entry.name] != DEFAULTS[entry.name]:
         return True  # what is on can be seen, and turned off
+    if entry.name in SIZES:
+        return any(value != DEFAULTS[name] for name, value in values.items())
     if entry.name == "iteration_ms":
         return trace.time_unit != "iteration" or values["admission"] == "limit"
     return all(getattr(limits, name) not in (None, False) for name in entry.limits)

@@ -40,7 +40,7 @@ def payload(trace: Trace, limits: Limits | None = None, options: Options | None 
         gates(policy, record)
 
     played = in_iterations(trace)
-    asked: dict[str, Any] = {} if options is None else {"options": options}
+    asked: dict[str, Any] = {} if options in (None, trace.options) else {"options": options}
     replay = run(played, limits, watch=watch, sha256=trace_sha256(trace), **asked)
     return {
         "replay": replay.to_document(),

@@ -4,12 +4,13 @@ import {setUpCode} from "./code.js";
 import {setUpEditor} from "./editor-button.js";
 import {notice} from "./notices.js";
 import {setUpOffline} from "./offline.js";
+import {setUpOptions} from "./options.js";
 import {loadScripts, PanelBridge} from "./panel-bridge.js";
 import {ReplayView} from "./replay.js";
 import {LearnerRunner} from "./runner.js";
 import {setUpPreview} from "./preview.js";
 import {setUpSharing} from "./share.js";
-import {decode, encode, isState, LONGEST, pack, unpack} from "./state.js";
+import {decode, encode, isState, knowOptions, LONGEST, pack, unpack} from "./state.js";
 import {setUpTheme} from "./theme.js";
 import {setUpTraces} from "./traces.js";
 import {Calls, Newest} from "./worker-calls.js";
@@ -23,16 +24,19 @@ const first = json("first-replay");
 const key = (name) => `serving-lab:${new URL("./", location.href).pathname}:${name}`;
 
 const view = new ReplayView($("experiment"), {storageKey: key("guess")});
-const bridge = new PanelBridge((name) => name === "controls" ? $("slot-controls") : chartSlot(name.replace(/^chart-/, "")));
-const builtIn = {text: json("built-in-trace"), limits: first.replay.limits};
-// trace: the one that was opened or edited, {text, packed, limits: its own}; null: the lab's.
-const state = {limits: {...builtIn.limits}, iteration: 1, trace: null};
-const defaults = () => (state.trace ?? builtIn).limits;
+const bridge = new PanelBridge((name) => $(`slot-${name}`) ?? policySlot(name));
+const builtIn = {text: json("built-in-trace"), limits: first.replay.limits, options: first.replay.options ?? {}};
+// trace: the one that was opened or edited, {text, packed, limits and options: its own}; null: the lab's.
+const state = {limits: {...builtIn.limits}, options: {...builtIn.options}, iteration: 1, trace: null};
+const defaults = () => state.trace ?? builtIn;
+knowOptions(config.options);
 const runner = new LearnerRunner({config, base: document.baseURI});
 const code = setUpCode({config, base: document.baseURI, view, runner, key, replay: first.replay});
 
-function chartSlot(policy) {
-  return document.querySelector(`.chart-slot[data-policy="${CSS.escape(policy)}"]`);
+/** The slot of "chart-static", or of "more-static". */
+function policySlot(name) {
+  const [kind, policy] = name.split("-");
+  return document.querySelector(`.${kind}-slot[data-policy="${CSS.escape(policy)}"]`);
 }
 
 // ---- the link ------------------------------------------------------------------------------------------------
@@ -51,9 +55,9 @@ const ready = () => document.documentElement.dataset.python === "ready";
 async function hashNow() {
   const now = opening ?? state.trace;
   if (now?.text !== undefined) now.packed ??= await pack(now.text);
-  if (!opening) return encode({...state, packed: state.trace?.packed ?? null}, defaults());
-  const {limits, packed = null} = opening;
-  return encode({limits: packed ? limits : {...builtIn.limits, ...limits}, iteration: state.iteration, packed}, packed ? {} : builtIn.limits);
+  if (!opening) return encode({...state, packed: state.trace?.packed ?? null}, defaults().limits, defaults().options);
+  const {limits, options = {}, packed = null} = opening;
+  return encode({limits: packed ? limits : {...builtIn.limits, ...limits}, options, iteration: state.iteration, packed}, packed ? {} : builtIn.limits);
 }
 
 /** Keep the address in step with the screen, without adding to the history and not at every frame. */
@@ -115,7 +119,7 @@ async function openState(next, {refuse = refuseLink, opened, exploring = false} 
   }
   opening = goal;
   if (!exploring) view.seek(goal.iteration ?? 1);
-  const own = Object.keys(goal.limits).length > 0;
+  const own = Object.keys(goal.limits).length + Object.keys(goal.options ?? {}).length > 0;
   notice("opening", goal.text !== undefined ? "A trace of its own comes with this. It is shown as soon as Python is ready."
     : own ? "This link has limits of its own. They take effect as soon as Python is ready." : "");
 }
@@ -125,7 +129,7 @@ function take(goal, iteration) {
   opening = null;
   if (goal.text === undefined && !state.trace && !traces.busy) {
     wanted = iteration;
-    link.send({type: "call", name: "open_state", data: {limits: goal.limits}});
+    link.send({type: "call", name: "open_state", data: {limits: goal.limits, options: goal.options ?? {}}});
     return;
   }
   const trace = goal.text === undefined ? null : {text: goal.text, packed: goal.packed ?? null, from: goal.exploring ? "editor" : null};
@@ -136,7 +140,7 @@ const calls = new Calls((name, data) => link.send({type: "call", name, data}));
 const traces = new Newest(async ({trace, iteration, goal}) => {
   let answer;
   try {
-    answer = await calls.call("open_trace", {trace: (trace ?? builtIn).text, limits: goal.limits});
+    answer = await calls.call("open_trace", {trace: (trace ?? builtIn).text, limits: goal.limits, options: goal.options ?? {}});
   } catch {
     return; // Python has stopped, and is told what the page shows when it starts again
   }
@@ -145,7 +149,7 @@ const traces = new Newest(async ({trace, iteration, goal}) => {
     goal.refuse(`The trace cannot be replayed. ${whereWords(answer.data)}`, answer.data);
     return;
   }
-  state.trace = trace && {...trace, limits: answer.data.defaults};
+  state.trace = trace && {...trace, limits: answer.data.defaults, options: answer.data.default_options ?? {}};
   wanted = iteration;
   takingOver ||= !goal.exploring;
   replayed(answer.data);
@@ -191,6 +195,8 @@ const editor = setUpEditor({
   highlight: (id) => view.highlight(id),
 });
 
+const options = setUpOptions({ready, send: (name, data) => link.send({type: "call", name, data})});
+
 // ---- status -------------------------------------------------------------------------------------------------
 
 function status(text, share = null) {
@@ -226,6 +232,8 @@ function failed(message) {
 function show(payload) {
   picker.show(payload);
   state.limits = {...payload.replay.limits};
+  state.options = {...payload.replay.options};
+  options.show(payload);
   // A link's limits are what its sender asks about; only who turns them here has stopped guessing.
   view.show(code.join(payload), {exploring: wanted === null && !takingOver});
   takingOver = false;
@@ -288,6 +296,7 @@ const link = new WorkerLink(new URL("worker.js", import.meta.url), {
     status("Python is ready");
     document.documentElement.dataset.python = "ready";
     takeOver();
+    options.started();
     if (!config.preview) offline ??= setUpOffline((apply) => notice("update", "A new version of this lab is ready. Your work stays; the page reloads when you say so.",
       {label: "Use the new version", run: apply}));
   },
@@ -300,6 +309,7 @@ const link = new WorkerLink(new URL("worker.js", import.meta.url), {
   message({name, data}) {
     if (calls.take(name, data)) return;
     if (name === "replay") replayed(data);
+    else if (name === "open_options") options.opened();
     else if (name === "refused") {
       wanted = null;
       takingOver = false;
@@ -323,9 +333,10 @@ let offline = null;
 function takeOver() {
   notice("opening", "");
   if (opening?.packed && opening.text === undefined) return; // still being unpacked, and taken after that
-  const next = opening ?? {limits: state.limits, iteration: null, text: state.trace?.text, packed: state.trace?.packed, refuse: refuseLink};
+  const next = opening ?? {limits: state.limits, options: state.options, iteration: null, text: state.trace?.text, packed: state.trace?.packed, refuse: refuseLink};
   opening = null;
-  const same = Object.entries(next.limits).every(([name, value]) => builtIn.limits[name] === value);
+  const same = Object.entries(next.limits).every(([name, value]) => builtIn.limits[name] === value)
+    && JSON.stringify({...builtIn.options, ...next.options}) === JSON.stringify(builtIn.options);
   if (same && next.text === undefined && !state.trace) return;
   takingOver = true;
   take(next, moved ? null : next.iteration);

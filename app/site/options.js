@@ -6,7 +6,7 @@ const $ = (id) => document.getElementById(id);
 
 /**
  * @param {object} lab send(name, data): calls Python; ready(): whether it answers
- * @returns {{show: (payload: object) => void, started: () => void}} started: Python is ready, for the first time or again
+ * @returns {{show: (payload: object) => void, opened: () => void, started: () => void}} started: Python is ready, for the first time or again
  */
 export function setUpOptions({send, ready}) {
   const button = $("more-options");
@@ -45,6 +45,10 @@ export function setUpOptions({send, ready}) {
       line.replaceChildren(h("span", {text: "On"}), ...on.map(({name, text}, place) => turn(text, name, `Turn off ${text}`, place)),
         ...(on.length > 1 ? [h("button", {type: "button", class: "as-link", text: "Turn all off", on: {click: () => off(null, 0)}})] : []));
       if (focused) (line.querySelectorAll("button.on")[Math.min(line.place ?? 0, on.length - 1)] ?? button).focus();
+    },
+    /** Python has made the fields. */
+    opened() {
+      $("options-wait").hidden = true;
     },
     started() {
       asked = false;

@@ -132,6 +132,9 @@ export class PanelBridge {
       this.patching = false;
     }
     if (this.last) this.setLast(this.last);
+    const figures = this.#models("Figure").length;
+    if (figures !== this.figures) this.recolour(); // a chart that was not there before
+    this.figures = figures;
   }
 
   #models(type) {
@@ -152,7 +155,9 @@ export class PanelBridge {
   setLast(last) {
     this.last = last;
     this.#quietly(() => {
-      for (const {x_range: range} of this.#models("Figure")) range.setv({end: last + 1, reset_end: last + 1});
+      for (const {name, x_range: range} of this.#models("Figure")) {
+        if (name?.startsWith("chart-")) range.setv({end: last + 1, reset_end: last + 1}); // others have no iterations on x
+      }
     });
   }
 
@@ -194,8 +199,8 @@ export class PanelBridge {
     const style = getComputedStyle(document.documentElement);
     const get = (name) => style.getPropertyValue(name).trim();
     this.#quietly(() => {
-      for (const axis of this.#models("LinearAxis")) {
-        axis.setv({major_label_text_color: get("--soft"), major_label_text_font: get("--sans")});
+      for (const axis of [...this.#models("LinearAxis"), ...this.#models("LogAxis")]) {
+        axis.setv({major_label_text_color: get("--soft"), major_label_text_font: get("--sans"), axis_label_text_color: get("--soft"), axis_label_text_font: get("--sans")});
       }
       for (const grid of this.#models("Grid")) if (grid.grid_line_color !== null) grid.grid_line_color = get("--line");
       for (const span of this.#models("Span")) span.line_color = get("--line-strong");
