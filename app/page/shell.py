@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from app.page.experiments import COURSE, experiments
+from app.page.experiments import COURSE, OPTIONS_ON_COURSE, experiments
 from app.page.main import course_trace
 from app.page.payload import dumps, payload
 from app.page.site_traces import is_course, site_traces
@@ -44,6 +44,9 @@ def page_context(title: str = "") -> dict[str, Any]:
         "labs_own_exercises": tuple(load_all()) == LABS_OWN,
         "experiments": [
             {"label": label, "link": link} for label, link in (COURSE if is_course() else experiments(trace))
+        ],
+        "option_experiments": [
+            {"label": label, "link": link} for label, link in (OPTIONS_ON_COURSE if is_course() else ())
         ],
         "footer": "The simulator, the grader and this page are one open-source project.",
     }
