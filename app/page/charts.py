@@ -23,30 +23,29 @@ def steps(rows: list[dict[str, Any]], ids: list[str], last: int) -> dict[str, li
     Iteration t covers x from t to t + 1. Requests are stacked in trace order. Returns columns `xs`, `ys`
     (one closed outline a request, in pages) and `id`.
     """
-    held = {row["iteration"]: row["pages"] for row in rows if "iteration" in row}
+    held: dict[str, dict[int, int]] = {rid: {} for rid in ids}
+    for row in rows:
+        t = row.get("iteration", last + 1)
+        if t <= last:
+            for rid, pages in row["pages"].items():
+                held[rid][t] = len(pages)
     floor = [0] * (last + 1)
     outlines: dict[str, list[Any]] = {"xs": [], "ys": [], "id": []}
-    for rid in ids:
-        top = floor.copy()
-        first = final = 0
-        for t, pages in held.items():
-            if rid in pages and t <= last:
-                top[t] += len(pages[rid])
-                first = first or t
-                final = t
-        if not first:
+    for rid, counts in held.items():
+        if not counts:
             continue
         xs: list[int] = []
         upper: list[int] = []
         lower: list[int] = []
-        for t in range(first, final + 1):
-            xs += [t, t + 1]
-            upper += [top[t], top[t]]
-            lower += [floor[t], floor[t]]
+        for t in range(min(counts), max(counts) + 1):
+            below = floor[t]
+            floor[t] = above = below + counts.get(t, 0)
+            xs += (t, t + 1)
+            upper += (above, above)
+            lower += (below, below)
         outlines["xs"].append(xs + xs[::-1])
         outlines["ys"].append(upper + lower[::-1])
         outlines["id"].append(rid)
-        floor = top
     return outlines
 
 
