@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from lab.option_observer import OptionObserver
+from lab.options import PLAIN, Options
 from lab.progress import Progress
 from lab.records import Iteration
 from lab.workload import Limits
@@ -16,7 +18,7 @@ Value = TypeVar("Value")
 
 
 def _ids(members: Sequence[Progress]) -> tuple[str, ...]:
-    return tuple(member.id for member in members)
+    return tuple([member.id for member in members])
 
 
 def _shared(new: Value, old: Value) -> Value:
@@ -27,8 +29,9 @@ def _shared(new: Value, old: Value) -> Value:
 class Observer:
     """Makes one record after another. Work and memory are in proportion to the residents."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, options: Options = PLAIN) -> None:
         self.limits = limits
+        self._options = None if options == PLAIN else OptionObserver(limits, options)
         self._running: tuple[str, ...] = ()
         self._emitted: tuple[str, ...] = ()
         self._seats: tuple[tuple[str, str] | None, ...] = ()
@@ -43,7 +46,7 @@ class Observer:
         emitted: Sequence[Progress],
         leaving: Sequence[Progress],
     ) -> Iteration:
-        """The record of the iteration that `engine` has just run, before anybody leaves."""
+        """The record of the iteration that `engine` has just run, before anybody leaves at its end."""
         residents = engine.residents
         self._running = _shared(tuple([m.id for m in residents if m.state != "held"]), self._running)
         self._emitted = _shared(_ids(emitted), self._emitted)
@@ -51,9 +54,11 @@ class Observer:
         self._tokens = _shared({m.id: m.tokens for m in residents if m.tokens}, self._tokens)
         self._pages = _shared({m.id: m.table for m in residents}, self._pages)
         kv = {m.id: m.kv for m in residents}
-        pages_used = engine.pool.used
+        pages_used = held = engine.pool.used
+        if engine.sharing:  # a shared page is full in every table that has it, so each may count it
+            held = sum([len(m.table) for m in residents])
         return Iteration(
-            iteration=engine.clock,
+            iteration=engine.clock.iteration,
             arrived=_ids(arrived),
             preempted=_ids(engine.preempted),
             admitted=_ids(engine.admitted),
@@ -64,12 +69,13 @@ class Observer:
             emitted=self._emitted,
             completed=tuple([m.id for m in emitted if m.finished]),
             released=_ids(leaving),
-            waiting=engine.waiting.view(),
+            waiting=engine.waited,
             gate=gate,
             pages=self._pages,
             kv=kv,
             pages_used=pages_used,
-            wasted_slots=pages_used * self.limits.page_size - sum(kv.values()),
+            wasted_slots=held * self.limits.page_size - sum(kv.values()),
+            options=None if self._options is None else self._options.record(engine, gate),
         )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lab.errors import InputError
+from lab.option_records import OptionRecord
 
 MAX_SEATS_SHOWN = 65_536
 """Rows list every seat, so they are refused beyond this many; the figures are not."""
@@ -14,7 +15,8 @@ MAX_SEATS_SHOWN = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """One busy iteration. Requests are named by id; orders are admission order unless said otherwise.
+    """One busy iteration. Sequences (without forks, requests) are named by id; orders are admission order unless said
+    otherwise.
 
     iteration:  its number, from 1
     arrived:    requests that joined `waiting`, in order of (arrival, position)
@@ -29,11 +31,12 @@ class Iteration:
     completed:  requests that finished
     released:   requests whose pages and seat were given back at the end of the iteration
     waiting:    requests that wait after admission, in order
-    gate:       why the head waits: seats, tokens, pages or batch; None when nobody waits
+    gate:       why the head waits: seats, tokens, pages, swap or batch; None when nobody waits
     pages:      block table of each resident (held ones too) while the iteration runs
     kv:         KV tokens stored for each of these after the iteration ran
     pages_used: pages held while the iteration runs
     wasted_slots: capacity of these pages, in tokens, less the KV tokens stored in them
+    options:    what the options that are on add; None when all are off
     """
 
     iteration: int
@@ -53,6 +56,7 @@ class Iteration:
     kv: Mapping[str, int]
     pages_used: int
     wasted_slots: int
+    options: OptionRecord | None = None
 
     def to_row(self) -> dict[str, Any]:
         """This iteration as plain JSON data, with one entry a seat (None = empty).
@@ -69,7 +73,7 @@ class Iteration:
             None if seat is None else {"id": seat[0], "state": seat[1]} for seat in self.seats
         ]
         seats.extend([None] * (self.max_num_seqs - len(seats)))
-        return {
+        row = {
             "iteration": self.iteration,
             "arrived": list(self.arrived),
             "preempted": list(self.preempted),
@@ -87,6 +91,7 @@ class Iteration:
             "pages_used": self.pages_used,
             "wasted_slots": self.wasted_slots,
         }
+        return row if self.options is None else row | self.options.to_row()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +108,8 @@ class Idle:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A request that could never be served, and the limit that forbids it: ``pages`` or ``tokens``."""
+    """A request that is not served, and why: ``pages``, ``tokens``, ``seats`` or ``length`` if it never could be,
+    ``limit`` if its client had too much."""
 
     id: str
     reason: str

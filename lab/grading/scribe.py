@@ -5,8 +5,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping
 
+from lab.blocks import BlockManager
 from lab.grading.child.drive import State, Step, held_when_done, pages_for
-from lab.paging import PagePool
 from lab.records import Iteration
 from lab.workload import Limits, Request
 
@@ -17,7 +17,7 @@ class Scribe:
     def __init__(self, requests: Mapping[str, Request], limits: Limits) -> None:
         self._requests = requests
         self._limits = limits
-        self._pool = PagePool(limits.num_pages)
+        self._pool = BlockManager(limits.num_pages, limits.page_size)
         self._tables: dict[str, tuple[int, ...]] = {}
         self._seat_of: dict[str, int] = {}
         self._seats_given_back: list[int] = []

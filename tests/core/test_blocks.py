@@ -2,7 +2,8 @@
 
 import pytest
 
-from lab.paging import PagePool, pages_for
+from lab.blocks import BlockManager
+from lab.paging import pages_for
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ def test_pages_for_refuses_nonsense(tokens, page_size):
 
 
 def test_pages_come_in_order_and_released_ones_join_the_tail():
-    pool = PagePool(5)
+    pool = BlockManager(5, 16)
     assert pool.allocate(3) == [0, 1, 2]
     pool.release([1, 0])
     assert pool.allocate(4) == [3, 4, 1, 0]
@@ -34,7 +35,7 @@ def test_pages_come_in_order_and_released_ones_join_the_tail():
 
 
 def test_used_and_free_always_sum_to_the_pool():
-    pool = PagePool(4)
+    pool = BlockManager(4, 16)
     assert (pool.used, pool.free) == (0, 4)
     pool.allocate(3)
     assert (pool.used, pool.free) == (3, 1)
@@ -43,7 +44,7 @@ def test_used_and_free_always_sum_to_the_pool():
 
 
 def test_the_last_page_can_be_taken_and_no_more():
-    pool = PagePool(2)
+    pool = BlockManager(2, 16)
     assert pool.allocate(2) == [0, 1]
     with pytest.raises(ValueError, match="cannot take 1 pages: 0 of 2 are free"):
         pool.allocate(1)
@@ -51,7 +52,7 @@ def test_the_last_page_can_be_taken_and_no_more():
 
 
 def test_a_refused_request_takes_nothing():
-    pool = PagePool(3)
+    pool = BlockManager(3, 16)
     with pytest.raises(ValueError, match="cannot take 4 pages"):
         pool.allocate(4)
     assert pool.allocate(3) == [0, 1, 2]
@@ -59,7 +60,7 @@ def test_a_refused_request_takes_nothing():
 
 @pytest.mark.parametrize("pages", [[0, 0], [0, 1, 0]])
 def test_giving_a_page_back_twice_at_once_is_refused(pages):
-    pool = PagePool(3)
+    pool = BlockManager(3, 16)
     pool.allocate(2)
     with pytest.raises(ValueError, match="twice"):
         pool.release(pages)
@@ -67,7 +68,7 @@ def test_giving_a_page_back_twice_at_once_is_refused(pages):
 
 
 def test_giving_a_free_page_back_is_refused_and_frees_nothing():
-    pool = PagePool(3)
+    pool = BlockManager(3, 16)
     pool.allocate(2)
     pool.release([0])
     with pytest.raises(ValueError, match="page 0 is not held"):
@@ -76,6 +77,6 @@ def test_giving_a_free_page_back_is_refused_and_frees_nothing():
 
 
 def test_a_huge_pool_costs_nothing_until_it_is_used():
-    pool = PagePool(2**53 - 1)
+    pool = BlockManager(2**53 - 1, 16)
     assert pool.allocate(2) == [0, 1]
     assert pool.free == 2**53 - 3
