@@ -20,15 +20,21 @@ def steps(rows: list[dict[str, Any]], ids: list[str], last: int) -> dict[str, li
     """Stacked, stepped outlines of the pages that each request holds in each iteration.
 
     `rows` are the rows of one policy in the replay document; `last` is the last iteration on the axis.
-    Iteration t covers x from t to t + 1. Requests are stacked in trace order. Returns columns `xs`, `ys`
-    (one closed outline a request, in pages) and `id`.
+    Iteration t covers x from t to t + 1. Requests are stacked in trace order; the samples of one ("a#2") count for it,
+    and a page of several counts for the first of them. Returns columns `xs`, `ys` (one closed outline a request, in
+    pages) and `id`.
     """
     held: dict[str, dict[int, int]] = {rid: {} for rid in ids}
     for row in rows:
         t = row.get("iteration", last + 1)
         if t <= last:
-            for rid, pages in row["pages"].items():
-                held[rid][t] = len(pages)
+            counted: set[int] | None = set() if row.get("shared_pages") else None
+            for name, pages in row["pages"].items():
+                rid = name if name in held else name.rpartition("#")[0]
+                if counted is not None:
+                    pages = set(pages) - counted
+                    counted |= pages
+                held[rid][t] = held[rid].get(t, 0) + len(pages)
     floor = [0] * (last + 1)
     outlines: dict[str, list[Any]] = {"xs": [], "ys": [], "id": []}
     for rid, counts in held.items():

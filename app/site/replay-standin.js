@@ -3,6 +3,7 @@
 import {h, own, Pool, s, setAttr, setText} from "./replay-dom.js";
 import {CHART, LEFT, RIGHT, tidyStep} from "./replay-geometry.js";
 import {rowAt} from "./replay-model.js";
+import {sequencesOf} from "./replay-options.js";
 
 export class StandIn {
   constructor() {
@@ -43,6 +44,7 @@ export class StandIn {
 
   #stack(policy, model, scale, y) {
     const floor = new Array(policy.end + 2).fill(0);
+    const counted = Array.from(floor, () => new Set());
     this.paths.begin();
     for (const request of model.requests) {
       const outlines = [];
@@ -55,7 +57,7 @@ export class StandIn {
         lower = [];
       };
       for (let t = 1; t <= policy.end; t++) {
-        const held = own(rowAt(policy, t)?.pages, request.id)?.length;
+        const held = pagesHeld(policy, rowAt(policy, t), request, counted[t]);
         if (!held) {
           close();
           continue;
@@ -70,6 +72,14 @@ export class StandIn {
     }
     this.paths.end();
   }
+}
+
+/** Pages of a request and its samples; one that several hold counts for the first of them. */
+function pagesHeld(policy, row, request, counted) {
+  if (!row?.shared_pages) return sequencesOf(policy, request.id).reduce((sum, id) => sum + (own(row?.pages, id)?.length ?? 0), 0);
+  const before = counted.size;
+  for (const id of sequencesOf(policy, request.id)) for (const page of own(row.pages, id) ?? []) counted.add(page);
+  return counted.size - before;
 }
 
 function put(node, attributes) {
