@@ -44,7 +44,7 @@ export class StandIn {
 
   #stack(policy, model, scale, y) {
     const floor = new Array(policy.end + 2).fill(0);
-    const counted = Array.from(floor, () => new Set());
+    const counted = []; // pages by iteration, where some are shared
     this.paths.begin();
     for (const request of model.requests) {
       const outlines = [];
@@ -57,7 +57,7 @@ export class StandIn {
         lower = [];
       };
       for (let t = 1; t <= policy.end; t++) {
-        const held = pagesHeld(policy, rowAt(policy, t), request, counted[t]);
+        const held = pagesHeld(policy, rowAt(policy, t), request, () => (counted[t] ??= new Set()));
         if (!held) {
           close();
           continue;
@@ -75,8 +75,9 @@ export class StandIn {
 }
 
 /** Pages of a request and its samples; one that several hold counts for the first of them. */
-function pagesHeld(policy, row, request, counted) {
+function pagesHeld(policy, row, request, pagesSeen) {
   if (!row?.shared_pages) return sequencesOf(policy, request.id).reduce((sum, id) => sum + (own(row?.pages, id)?.length ?? 0), 0);
+  const counted = pagesSeen();
   const before = counted.size;
   for (const id of sequencesOf(policy, request.id)) for (const page of own(row.pages, id) ?? []) counted.add(page);
   return counted.size - before;
