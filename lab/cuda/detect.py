@@ -1,0 +1,126 @@
+"""Is there a GPU that this lab can use, and if not, what is missing?
+
+`python -m lab.cuda.detect` prints the answer as JSON. Whoever serves people asks through `look`, which runs that in a
+child process: a broken driver may hang or crash, and PyTorch takes seconds and hundreds of megabytes to import.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from lab.cuda.spawn import python_command, python_environment
+
+INSTALL = "pip install 'serving-lab[cuda]' (from a checkout: pip install '.[cuda]')"
+LOOK_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Whether CUDA can be used.
+
+    missing:  None, or what stands in the way: driver, gpu, pytorch, pytorch-cuda, triton, compiler, unknown
+    sentence: what is there, or what is missing and what to do about it, in one sentence
+    devices:  name, memory_bytes and free_bytes of each GPU, where they could be asked
+    """
+
+    available: bool
+    missing: str | None
+    sentence: str
+    devices: tuple[dict[str, Any], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        return {**asdict(self), "devices": list(self.devices)}
+
+
+def detect(
+    load: Callable[[str], Any] = ctypes.CDLL,
+    find: Callable[[str], object] = importlib.util.find_spec,
+    import_module: Callable[[str], Any] = importlib.import_module,
+    which: Callable[[str], str | None] = shutil.which,
+) -> Status:
+    """Look in this process: driver, GPU, PyTorch, its CUDA build, Triton, a C compiler, in this order.
+
+    The parameters stand in for the system in tests. PyTorch is imported only when a GPU was seen.
+    """
+    names = ("nvcuda.dll",) if sys.platform == "win32" else ("libcuda.so.1",)
+    driver = next((library for name in names if (library := _loaded(load, name)) is not None), None)
+    if driver is None:
+        return Status(
+            False,
+            "driver",
+            f"There is no NVIDIA driver on this machine ({names[0]} not found): install NVIDIA's driver.",
+        )
+    count = ctypes.c_int(0)
+    code = driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
+    if code or count.value == 0:
+        return Status(
+            False,
+            "gpu",
+            f"An NVIDIA driver is installed, but no GPU is usable (CUDA error {code}, {count.value} devices): look at "
+            "what nvidia-smi says, and in a container hand the GPU through.",
+        )
+    if find("torch") is None:
+        return Status(False, "pytorch", f"There is a GPU, but PyTorch is not installed: {INSTALL}.")
+    torch = import_module("torch")
+    if not torch.cuda.is_available():
+        return Status(
+            False,
+            "pytorch-cuda",
+            f"There is a GPU, but the installed PyTorch ({torch.__version__}) cannot use it (a build for CPUs, or the "
+            "driver is too old for it): install a CUDA build of PyTorch or a newer driver.",
+        )
+    if find("triton") is None:
+        return Status(False, "triton", f"There is a GPU and PyTorch, but Triton is not installed: {INSTALL}.")
+    if not any(which(name) for name in ("cc", "gcc", "clang")):
+        return Status(False, "compiler", "There is a GPU and PyTorch, but Triton needs a C compiler: install gcc.")
+    devices = tuple(_device(torch, index) for index in range(torch.cuda.device_count()))
+    listed = ", ".join(f"{index}: {device['name']}" for index, device in enumerate(devices))
+    return Status(True, None, f"CUDA {torch.version.cuda} with PyTorch {torch.__version__} on {listed}.", devices)
+
+
+def _loaded(load: Callable[[str], Any], name: str) -> Any:
+    try:
+        return load(name)
+    except OSError:
+        return None
+
+
+def _device(torch: Any, index: int) -> dict[str, Any]:
+    free, total = torch.cuda.mem_get_info(index)
+    return {"name": torch.cuda.get_device_name(index), "memory_bytes": total, "free_bytes": free}
+
+
+def look(command: list[str] | None = None, seconds: float = LOOK_SECONDS) -> Status:
+    """`detect` in a child process. What goes wrong there is an answer, too. `command` instead of ours: for tests."""
+    try:
+        done = subprocess.run(
+            command or python_command("lab.cuda.detect"),
+            env=python_environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=seconds,
+            check=False,
+        )
+        answer = json.loads(done.stdout)
+        return Status(**{**answer, "devices": tuple(answer["devices"])})
+    except subprocess.TimeoutExpired:
+        why = f"did not answer within {seconds:g} s"
+    except (OSError, ValueError, KeyError, TypeError):
+        why = "failed"
+    return Status(
+        False, "unknown", f"Looking for a GPU {why}: the driver or PyTorch is broken; look at what nvidia-smi says."
+    )
+
+
+if __name__ == "__main__":
+    json.dump(detect().to_dict(), sys.stdout)

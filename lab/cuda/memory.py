@@ -1,0 +1,41 @@
+"""How much of a device's memory a replay takes, reckoned before anything is put there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lab.cuda.plan import Plan
+from lab.cuda.shapes import DTYPE_BYTES, LayerShape
+
+BANDWIDTH_BUFFER = 2**30
+"""Bytes of the buffer that the bandwidth is measured with, of which there are two."""
+
+OVERHEAD = 2**30
+"""Bytes allowed for what the driver, PyTorch and its libraries take for themselves."""
+
+
+def replay_bytes(plans: Sequence[Plan], shape: LayerShape, layers: int, dtype: str) -> int:
+    """Bytes that a replay of `plans`, one after the other, needs at its peak, with everything around it."""
+    size = DTYPE_BYTES[dtype]
+    weights = layers * shape.weights * size
+    return weights + max([2 * BANDWIDTH_BUFFER, *(_plan_bytes(plan, shape, layers, size) for plan in plans)]) + OVERHEAD
+
+
+def _plan_bytes(plan: Plan, shape: LayerShape, layers: int, size: int) -> int:
+    pool = layers * (plan.num_pages + 1) * plan.page_size * shape.kv_token * size
+    # Of one step: inputs, joint projection, both halves of the MLP, each with a copy.
+    activations = 2 * plan.most_tokens * (2 * shape.hidden + 2 * shape.qkv + 3 * shape.ff) * size
+    # Verification keeps K and V of everybody, and attends in float64, one request at a time.
+    longest = max(plan.longest_decode, plan.longest_chunk, 1)
+    chunk = max((work.tokens for step in plan.steps for work in step.prefills), default=1)
+    kept = layers * plan.num_pages * plan.page_size * shape.kv_token * size
+    float64 = 8 * (longest * shape.kv_token + 3 * shape.heads * chunk * longest)
+    return pool + activations + kept + float64
+
+
+def shown_bytes(count: float) -> str:
+    """`count` bytes in words: ``1.7 GB``."""
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count:.0f} bytes"
