@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from lab.errors import InputError
+from lab.formats.trace_json import in_iterations
 from lab.replay import Replay, run
 from lab.workload import Limits, Trace
 
@@ -29,6 +30,10 @@ OPTIONS_ON_COURSE = (
 
 SHARES = (7, 6, 5, 4)
 """Eighths of the peak of pages that are tried as the size of a pool that runs dry."""
+
+
+FELT = ("iterations", "wait_mean", "latency_mean", "preemptions")
+"""Metrics of which one has to change for an experiment to be worth a try."""
 
 
 def experiments(trace: Trace) -> list[tuple[str, str]]:
@@ -57,7 +62,11 @@ def _found(trace: Trace, now: Replay) -> Iterator[tuple[str, str]]:
 
 
 def _differs(now: Replay, then: Replay | None) -> bool:
-    return then is not None and any(then.policies[name].metrics != one.metrics for name, one in now.policies.items())
+    if then is None:
+        return False
+    return any(
+        then.policies[name].metrics[key] != one.metrics[key] for name, one in now.policies.items() for key in FELT
+    )
 
 
 def _served(trace: Trace, now: Replay, **changes: Any) -> Replay | None:
@@ -72,6 +81,6 @@ def _served(trace: Trace, now: Replay, **changes: Any) -> Replay | None:
 
 def _run(trace: Trace, limits: Limits) -> Replay | None:
     try:
-        return run(trace, limits, keep_records=False)
+        return run(in_iterations(trace), limits, keep_records=False)
     except InputError:
         return None

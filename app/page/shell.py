@@ -35,6 +35,7 @@ def page_context(title: str = "") -> dict[str, Any]:
         "limits": first["replay"]["limits"],
         "requests": trace.requests,
         "trace": trace,
+        "notes": first["notes"],
         "data_name": "Serving Workload" if is_course() else trace.title or trace.name,
         "traces": [one.title or one.name for one in site_traces()],
         "seats_words": f"{_in_words(seats)} seat{'' if seats == 1 else 's'}",
