@@ -51,7 +51,7 @@ def read_bytes(path: str | Path, most: int | None = None) -> bytes:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be read ({reason}); check the path and its permissions", source=source) from None
     if most is not None and len(data) > most:
-        raise InputError(f"has more than {most} bytes, the most that is read; split it, or give --max-mb", source=source)
+        raise InputError(f"has more than {most} bytes, the most that is read; split it or give --max-mb", source=source)
     return data
 
 
