@@ -29,7 +29,8 @@ def payload(trace: Trace, limits: Limits | None = None, options: Options | None 
     Returns plain JSON data: `{"replay": DOCUMENT, "colors": {id: "#rrggbb"}, "teaches": as lab.teaches says,
     "notes": [sentence, …]}`; a note says what was done to the trace before it was replayed. Arrivals in ms or s are
     brought to iterations as `serving-lab replay` does it. While options are on there is also `"options_on":
-    [{"name", "text"}, …]`, and with clients `"clients": {id: client}` and `"client_colors"`.
+    [{"name", "text"}, …]`, with clients `"clients": {id: client}` and `"client_colors"`, and with forks
+    `"samples": {id: n}`.
     Raises `lab.errors.InputError` when the limits cannot be replayed, and when the replay is longer than the page
     draws.
     """
@@ -63,6 +64,11 @@ def _of_options(options: Options, trace: Trace) -> dict[str, Any]:
     return {
         "options_on": words_of(options),
         **({"clients": clients, "client_colors": client_colors(trace)} if clients else {}),
+        **(
+            {"samples": {request.id: request.samples or 1 for request in trace.requests}}
+            if options.fork_samples
+            else {}
+        ),
     }
 
 

@@ -18,14 +18,14 @@ const FALLBACK = ["#066fbd", "#b05a02", "#0c7b59", "#c13179", "#794ed8", "#84740
  */
 
 /**
- * @param {{replay: object, colors: object, clients: object}} payload
+ * @param {{replay: object, colors: object, clients: object, samples: object}} payload
  * @returns the model: requests (by index), byId (of requests and of their further samples, "a#2"), limits, options (those
  *   that are not as they are by default), policies, last (iteration), events (sorted)
  */
-export function readPayload({replay, colors = {}, clients = {}, client_colors: clientColors = {}}) {
+export function readPayload({replay, colors = {}, clients = {}, samples = {}, client_colors: clientColors = {}}) {
   const options = replay.options ?? {};
   const requests = replay.trace.requests.map((request, index) => ({
-    ...request, index, color: safeColor(own(colors, request.id), index), client: own(clients, request.id) ?? "",
+    ...request, index, color: safeColor(own(colors, request.id), index), client: own(clients, request.id) ?? "", samples: own(samples, request.id) ?? 1,
   }));
   shorten(requests);
   const byId = new Map(requests.map((request) => [request.id, request]));

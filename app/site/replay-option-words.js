@@ -96,7 +96,7 @@ export function optionSentences(policy, row, who, say) {
 export function optionStrip(options, policy, row, t) {
   const on = (...names) => names.some((name) => options[name] !== undefined);
   const terms = [];
-  if (on("step_time")) terms.push(["step", () => (row ? `${ms(row.start_ns)} + ${ms(row.duration_ns)}${row.gpu_ns === row.duration_ns ? "" : ` (GPU ${ms(row.gpu_ns)})`}` : "none")]);
+  if (on("step_time")) terms.push(["step", () => (row ? `at ${ms(row.start_ns)}, for ${ms(row.duration_ns)}${row.gpu_ns === row.duration_ns ? "" : ` (GPU ${ms(row.gpu_ns)})`}` : "none")]);
   if (on("prefix_caching", "fork_samples")) terms.push(["shared pages", () => String(row?.shared_pages ?? 0)]);
   if (on("preemption", "victim", "figures")) terms.push(["KV lost now", () => count(row?.lost_tokens ?? 0, "token")]);
   if (options.preemption === "swap") terms.push(["host memory", () => hostWords(options, policy, row, t)]);

@@ -96,7 +96,7 @@ function busyWords(policy, row) {
   const fresh = row.admitted.filter((id) => !Object.hasOwn(back, id));
   if (fresh.length) admitted(policy, {...row, admitted: fresh}, say);
   optionSentences(policy, row, who, say);
-  for (const id of are("prefill").filter((one) => !row.admitted.includes(one)).slice(0, 2)) {
+  for (const id of are("prefill").filter((one) => !row.admitted.includes(one) && own(row.tokens, one) !== undefined).slice(0, 2)) {
     say(who(policy, [id]), ` prefilled ${count(own(row.tokens, id), "more token")}${row.emitted.includes(id) ? " and emitted a token" : `, ${own(row.kv, id)} of ${prefillOf(policy, id, row.iteration)}`}.`);
   }
   const decoding = are("decode").filter((id) => !Object.hasOwn(back, id));

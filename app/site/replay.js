@@ -60,6 +60,7 @@ export class ReplayView {
     const before = this.model;
     const model = this.model = readPayload(payload);
     const {policies, last} = model;
+    this.root.classList.toggle("optioned", Object.keys(model.options).length > 0);
     this.guess.show(model);
     for (const [name, side] of this.#sides) {
       if (policies.some((policy) => policy.name === name)) continue;
