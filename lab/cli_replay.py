@@ -95,7 +95,7 @@ def run_replay(arguments: argparse.Namespace) -> int:
             watchers.append(EventLog(_opened(arguments.events, outputs)))
         perfetto = None
         if arguments.perfetto is not None:
-            perfetto = PerfettoTrace(policies)
+            perfetto = PerfettoTrace(policies, options)
             watchers.append(perfetto)
             perfetto_out = _opened(arguments.perfetto, outputs)
 
