@@ -1,6 +1,7 @@
 // Reads a replay document once, into what the drawing needs at every iteration: rows by number, bars, waits, events.
 
 import {milestonesOf} from "./replay-milestones.js";
+import {cachedPages} from "./replay-cached.js";
 import {addSequences, historyOf} from "./replay-options.js";
 import {capital, own} from "./replay-dom.js";
 
@@ -76,6 +77,7 @@ function readPolicy(name, part, byId, limits, options) {
   }
   if (policy.stopped) policy.end = Math.max(policy.end, policy.stopped.iteration);
   policy.history = historyOf(policy);
+  if (options.prefix_caching) policy.cached = cachedPages(policy);
   stays(policy);
   waits(policy);
   happenings(policy);

@@ -71,7 +71,8 @@ export class PageGrid {
         });
       }
     }
-    owners.forEach((owner, page) => this.#paint(this.#cells[page], owner, size));
+    const cached = policy.cached?.(t);
+    owners.forEach((owner, page) => this.#paint(this.#cells[page], owner, size, cached?.has(page) ?? false));
     this.#waste(waste);
     const total = model.limits.num_pages;
     const text = row ? `${row.pages_used} of ${count(total, "page")} held · ${count(row.wasted_slots, "slot")} unused` : `0 of ${count(total, "page")} held`;
@@ -80,16 +81,17 @@ export class PageGrid {
     if (!this.tip.hidden) this.#tell();
   }
 
-  #paint(cell, owner, size) {
+  #paint(cell, owner, size, cached) {
     if (!cell) return;
     const others = owner?.others ?? [];
-    const key = owner ? [owner.request.index, owner.used, owner.held, owner.request.id, owner.end, owner.run ?? "", ...others.map((one) => one.request.id)].join(" ") : "free";
+    const key = owner ? [owner.request.index, owner.used, owner.held, owner.request.id, owner.end, owner.run ?? "", ...others.map((one) => one.request.id)].join(" ") : cached ? "cached" : "free";
     if (cell.key === key) return;
     cell.key = key;
     cell.owner = owner;
+    cell.cached = cached;
     const {node} = cell;
     if (!owner) {
-      node.className = "page";
+      node.className = cached ? "page cached" : "page";
       delete node.dataset.r;
       delete node.dataset.rs;
       delete node.dataset.pin;
@@ -147,7 +149,7 @@ export class PageGrid {
     setText(this.tip, owner
       ? [`page ${node.dataset.page}`, [owner, ...(owner.others ?? [])].slice(0, 6).map((one) => clip(one.request.id, 12)).join(", ") + (owner.held ? " (held)" : ""),
         ...(owner.others ? [`ref_count ${owner.others.length + 1}`] : []), `${owner.used} of ${this.model.limits.page_size} slots`].join(" · ")
-      : `page ${node.dataset.page} · free`);
+      : `page ${node.dataset.page} · free${this.pointed.cached ? ", still cached" : ""}`);
   }
 }
 
