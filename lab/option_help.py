@@ -145,9 +145,8 @@ OPTION_HELP: tuple[OptionHelp, ...] = (
         "iteration_ms",
         "Time",
         "ms an iteration",
-        "How many milliseconds an iteration is taken to be while there is no model of time.",
+        "How many milliseconds an iteration is taken to be where the model of time does not say.",
         "number",
-        needs=(("step_time", (None,)),),
     ),
     OptionHelp(
         "prefill_first",

@@ -79,8 +79,10 @@ def _why(entry: OptionHelp, options: Options, trace: Trace, limits: Limits, poli
 
 def _why_with(name: str, options: Options, trace: Trace) -> str | None:
     requests = trace.requests
-    if name == "iteration_ms" and trace.time_unit == "iteration" and options.admission != "limit":
-        return "for a trace in iterations unless admission is limit"
+    if name == "iteration_ms":
+        if trace.time_unit == "iteration":
+            return None if options.admission == "limit" else "for a trace in iterations unless admission is limit"
+        return None if options.step_time is None else f"for a trace in {trace.time_unit} unless step_time is none"
     if name == "fork_samples" and all((request.samples or 1) == 1 for request in requests):
         return "without requests for several samples"
     if name == "cancellation" and all(r.cancel_at is None and r.cancel_after_tokens is None for r in requests):

@@ -89,8 +89,6 @@ def test_an_option_matters_only_with_what_it_needs():
     overlap = HELP_OF["async_scheduling"]
     assert not overlap.matters(Options(**timed))
     assert overlap.matters(Options(scheduler_us=1, **timed))
-    assert HELP_OF["iteration_ms"].matters(Options())
-    assert not HELP_OF["iteration_ms"].matters(Options(**timed))
 
 
 def test_flags_are_spelt_with_hyphens():

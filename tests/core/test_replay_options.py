@@ -293,7 +293,8 @@ def test_the_length_of_an_iteration_matters_where_seconds_are_asked_for():
     assert said() == "iteration_ms changes nothing for a trace in iterations unless admission is limit"
     assert said(admission="limit", client_tokens_per_second=5) is None
     assert said("ms") is None
-    assert said("ms", **TIMED) == "iteration_ms changes nothing unless step_time is none"
+    assert said("ms", **TIMED) == "iteration_ms changes nothing for a trace in ms unless step_time is none"
+    assert said(admission="limit", client_tokens_per_second=5, **TIMED) is None
 
 
 def test_each_kind_of_notice_is_one_line(lab, tmp_path):
