@@ -20,11 +20,11 @@ COURSE = (
 OPTIONS_ON_COURSE = (
     ("swap a victim to host memory", "num_pages=14&preemption=swap"),
     ("give the largest up, not the newest", "num_pages=14&victim=largest"),
-    ("slabs that fragment", "num_pages=22&allocation=slab"),
+    ("slabs that fragment", "num_pages=18&allocation=slab"),
     ("memory for the final length", "allocation=final-length"),
     ("steps in milliseconds", "step_time=llama-3.1-8b-h100"),
     ("a scheduler that the GPU waits for", "step_time=llama-3.1-8b-h100&scheduler_us=2000"),
-    ("prompts first, in chunks", "max_num_batched_tokens=32&chunked_prefill=1&prefill_first=1"),
+    ("prompts first, in chunks", "max_num_batched_tokens=16&chunked_prefill=1&prefill_first=1"),
 )
 """For the course trace, what the engine's options change there: (label, link)."""
 
