@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable
 
 from lab.progress import Progress
-from lab.waiting import WaitingQueue
+from lab.waiting import PREEMPTED, WaitingQueue
 
 
 class ClientLimit:
@@ -94,6 +94,8 @@ class FairQueue(WaitingQueue[Progress]):
 
     def take(self) -> Progress:
         item = self.head
+        if item.place != PREEMPTED:
+            self._by_client[item.client].popleft()  # it may come back among the preempted
         self.remove(item)
         return item
 

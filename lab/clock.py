@@ -108,11 +108,10 @@ class RealTime(TimedIterations):
     def __init__(self, options: Options, limits: Limits, time_unit: str) -> None:
         super().__init__(options, limits)
         self.second = NS_A_SECOND
-        self._unit = NS_A_UNIT[time_unit]
+        self._unit = time_unit
 
     def moment(self, time: int | float) -> int:
-        # Through repr, since 0.07 s are 70 ms to whoever wrote them, and 70.00000000000001 to binary floats.
-        return math.ceil(Fraction(repr(time)) * self._unit)
+        return nanoseconds(time, self._unit)
 
     def skip_to(self, moment: int) -> Idle | None:
         wait = moment - (self.start_ns + self.duration_ns)
@@ -129,6 +128,12 @@ class RealTime(TimedIterations):
     @property
     def end(self) -> int:
         return self.start_ns + self.duration_ns
+
+
+def nanoseconds(time: int | float, time_unit: str) -> int:
+    """`time`, in ms or s, in nanoseconds, rounded up on the decimals as written."""
+    # Through repr, since 0.07 s are 70 ms to whoever wrote them, and 70.00000000000001 to binary floats.
+    return math.ceil(Fraction(repr(time)) * NS_A_UNIT[time_unit])
 
 
 def clock_for(options: Options, limits: Limits, time_unit: str) -> Clock:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from lab.distribution import percentile
+from lab.option_tally import OptionTally
+from lab.options import PLAIN, Options
 from lab.records import Idle, Iteration, Rejected
 from lab.workload import Limits, Request
 
@@ -13,8 +16,7 @@ P95_RULE = "lower order statistic: sorted[floor(0.95 * (n - 1))]"
 
 def p95(values: Iterable[int]) -> int:
     """The lower order statistic ``sorted[floor(0.95 * (n - 1))]``; 0 for no values."""
-    ordered = sorted(values)
-    return ordered[95 * (len(ordered) - 1) // 100] if ordered else 0
+    return percentile(sorted(values), 950)
 
 
 def _mean(values: Sequence[int]) -> float:
@@ -24,10 +26,21 @@ def _mean(values: Sequence[int]) -> float:
 class Tally:
     """Takes the records of one replay, one by one, and keeps only what the figures need."""
 
-    def __init__(self, requests: Sequence[Request], limits: Limits, rejected: Sequence[Rejected] = ()) -> None:
-        """`requests` may hold rejected ones too; they enter no figure."""
+    def __init__(
+        self,
+        requests: Sequence[Request],
+        limits: Limits,
+        rejected: Sequence[Rejected] = (),
+        options: Options = PLAIN,
+        time_unit: str = "iteration",
+    ) -> None:
+        """`requests` may hold rejected ones too; they enter no figure but that of their client's requests.
+
+        options, time_unit: as given to `lab.engine.replay`
+        """
         self.limits = limits
         self.rejected = list(rejected)
+        self._options = None if options == PLAIN else OptionTally(requests, limits, options, time_unit)
         turned_away = {entry.id for entry in rejected}
         self._arrival = {r.id: int(r.arrival) for r in requests if r.id not in turned_away}
         self._start: dict[str, int] = {}
@@ -50,14 +63,22 @@ class Tally:
         self._peak_wasted = max(self._peak_wasted, record.wasted_slots)
         for name in record.admitted:  # who is admitted computes its first chunk in the same iteration
             self._start.setdefault(name, record.iteration)
-        for name in record.completed:
+        complete: Sequence[str] = record.completed
+        if self._options is not None:
+            complete = self._options.add(record)
+        for name in complete:
             self._finish[name] = record.iteration
         for name in record.preempted:
             self._preemptions[name] = self._preemptions.get(name, 0) + 1
 
-    def requests(self) -> dict[str, dict[str, int]]:
-        """Per finished request, in file order: start, finish, wait, latency (iterations) and preemptions."""
-        return {
+    def requests(self) -> dict[str, dict[str, Any]]:
+        """Per finished request, in file order: start, finish, wait, latency (iterations) and preemptions.
+
+        With a model of time also ``ttft_ms``, ``tpot_ms``, ``e2e_ms``, ``itl_max_ms`` and ``stalls``.
+        """
+        if self._options is not None:
+            self._count_by_request(self._options)
+        figures: dict[str, dict[str, Any]] = {
             name: {
                 "start": self._start[name],
                 "finish": self._finish[name],
@@ -68,10 +89,28 @@ class Tally:
             for name, arrival in self._arrival.items()
             if name in self._finish
         }
+        if self._options is not None:
+            for name, times in self._options.finished.items():
+                figures[name] |= times
+        return figures
+
+    def _count_by_request(self, options: OptionTally) -> None:
+        """Forked sequences count for their request; who arrived at a time did so when the iteration before ended."""
+        for sequence, request in options.owner.items():
+            count = self._preemptions.pop(sequence, 0)
+            if count:
+                self._preemptions[request] = self._preemptions.get(request, 0) + count
+        for name, iteration in options.joined.items():
+            self._arrival[name] = iteration - 1
 
     def metrics(self) -> dict[str, Any]:
-        """The figures of the whole replay; plain ints and floats. Every one is 0 when nothing was served."""
-        requests = self.requests().values()
+        """The figures of the whole replay; plain ints and floats. Every one is 0 when nothing was served.
+
+        What the options that are on add comes last, a group a key; see `lab.option_metrics` and `lab.timings`.
+        """
+        by_request = self.requests()
+        requests = by_request.values()
+        rejected = self.rejected if self._options is None else self.rejected + self._options.refused
         waits = [request["wait"] for request in requests]
         latencies = [request["latency"] for request in requests]
         offered = self.limits.max_num_seqs * self._busy
@@ -90,7 +129,8 @@ class Tally:
             "occupancy": self._pages_held / (self.limits.num_pages * self._busy) if self._busy else 0.0,
             "preemptions": sum(self._preemptions.values()),
             "completed": len(self._finish),
-            "rejected": [entry.to_row() for entry in self.rejected],
+            "rejected": [entry.to_row() for entry in rejected],
+            **({} if self._options is None else self._options.figures(by_request)),
         }
 
 
@@ -99,9 +139,11 @@ def summarize(
     requests: Sequence[Request],
     limits: Limits,
     rejected: Sequence[Rejected] = (),
+    options: Options = PLAIN,
+    time_unit: str = "iteration",
 ) -> dict[str, Any]:
     """``{"metrics": {...}, "requests": {id: {...}}}`` of a whole replay, from its records."""
-    tally = Tally(requests, limits, rejected)
+    tally = Tally(requests, limits, rejected, options, time_unit)
     for record in records:
         tally.add(record)
     return {"metrics": tally.metrics(), "requests": tally.requests()}

@@ -9,8 +9,9 @@ from typing import Any
 
 from lab.engine import replay, screen
 from lab.errors import InputError
-from lab.formats.trace_json import trace_sha256
+from lab.formats.trace_json import in_iterations, trace_sha256
 from lab.metrics import Tally
+from lab.options import PLAIN, Options
 from lab.policies import policy_named
 from lab.records import Idle, Iteration
 from lab.workload import Limits, Trace
@@ -25,7 +26,7 @@ class PolicyReplay:
     """What one policy made of the trace. `records` is empty if the replay was run without keeping them."""
 
     metrics: dict[str, Any]
-    requests: dict[str, dict[str, int]]
+    requests: dict[str, dict[str, Any]]
     records: list[Iteration | Idle] = field(default_factory=list)
 
 
@@ -33,20 +34,27 @@ class PolicyReplay:
 class Replay:
     """A trace, the limits it was replayed under, and the outcome a policy, in the order they were asked for.
 
-    sha256: of the trace file's canonical text, before any conversion of its time unit.
+    sha256:  of the trace file's canonical text, before any conversion of its time unit.
+    options: those that it was replayed with
     """
 
     trace: Trace
     limits: Limits
     sha256: str
     policies: dict[str, PolicyReplay]
+    options: Options = PLAIN
+
+    def _engine(self) -> dict[str, Any]:
+        """The limits, and the options if any is on."""
+        changes = self.options.changes()
+        return {"limits": asdict(self.limits), **({"options": changes} if changes else {})}
 
     def to_dict(self) -> dict[str, Any]:
         """The figures without the iterations, as ``serving-lab replay --json`` prints them."""
         return {
             "schema_version": SCHEMA_VERSION,
             "trace": {"name": self.trace.name, "sha256": self.sha256, "requests": len(self.trace.requests)},
-            "limits": asdict(self.limits),
+            **self._engine(),
             "policies": {
                 name: {**outcome.metrics, "requests": outcome.requests} for name, outcome in self.policies.items()
             },
@@ -80,7 +88,7 @@ class Replay:
                     for request in trace.requests
                 ],
             },
-            "limits": asdict(self.limits),
+            **self._engine(),
             "policies": {
                 name: {
                     "metrics": outcome.metrics,
@@ -97,24 +105,27 @@ def run(
     limits: Limits | None = None,
     policies: Sequence[str] = ("static", "continuous"),
     *,
+    options: Options | None = None,
     keep_records: bool = True,
     watch: Watch | None = None,
     sha256: str | None = None,
 ) -> Replay:
-    """Replay `trace`, whose arrivals are in iterations, under each of `policies`.
+    """Replay `trace` under each of `policies`.
 
-    limits:       instead of the trace's own
+    Arrivals in ms or s are simulated as such if the options have a model of time; else they are brought to iterations
+    of the options' `iteration_ms`, and the outcome's trace is that one.
+
+    limits, options: instead of the trace's own
     keep_records: False keeps the figures only, so that memory does not grow with the iterations
     watch:        is called with (policy, record) for every record as it is made
     sha256:       of the trace as it was read, if that was in another time unit
 
-    Raises InputError for an unknown or repeated policy and for a trace in ms or s.
+    Raises InputError for an unknown or repeated policy, options that do not go with the limits, and as the engine does.
     """
-    if trace.time_unit != "iteration":
-        raise InputError(
-            f'must be "iteration" here, not "{trace.time_unit}"; convert the trace with in_iterations first',
-            field="time_unit",
-        )
+    options = trace.options if options is None else options
+    sha256 = sha256 or trace_sha256(trace)
+    if trace.time_unit != "iteration" and options.step_time is None:
+        trace = in_iterations(trace, options.iteration_ms)
     limits = trace.limits if limits is None else limits
     if len(set(policies)) != len(policies):
         raise InputError("names a policy twice; name each once", field="policy")
@@ -122,14 +133,14 @@ def run(
         policy_named(name)
     outcomes: dict[str, PolicyReplay] = {}
     for name in policies:
-        servable, rejected = screen(trace.requests, limits, name)
-        tally = Tally(servable, limits, rejected)
+        servable, rejected = screen(trace.requests, limits, name, options)
+        tally = Tally(trace.requests, limits, rejected, options, trace.time_unit)
         records: list[Iteration | Idle] = []
-        for record in replay(servable, limits, name):
+        for record in replay(servable, limits, name, options, trace.time_unit):
             tally.add(record)
             if keep_records:
                 records.append(record)
             if watch is not None:
                 watch(name, record)
         outcomes[name] = PolicyReplay(tally.metrics(), tally.requests(), records)
-    return Replay(trace, limits, sha256 or trace_sha256(trace), outcomes)
+    return Replay(trace, limits, sha256, outcomes, options)

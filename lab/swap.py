@@ -20,11 +20,9 @@ class HostMemory:
         self.moved_out: dict[str, int] = {}
 
     def start(self) -> None:
-        """An iteration starts: nothing has moved yet."""
-        if self.moved_in:
-            self.moved_in = {}
-        if self.moved_out:
-            self.moved_out = {}
+        """An iteration starts: nothing has moved yet. What moved before is left to whoever has it."""
+        self.moved_in = {}
+        self.moved_out = {}
 
     @property
     def moved(self) -> int:
