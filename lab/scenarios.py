@@ -194,8 +194,8 @@ def countdown(phases: Sequence[int] = tuple(range(PAGE)), running: int = 250, fr
     """250 requests decode and 2,000 pages are free: the pool runs dry after about 2,000 x 16 / 250 = 128 steps, 2.56 s
     at 20 ms a step.
 
-    `phases`: how many tokens the last page of each holds when they start, in turn. Together in one phase they run for
-    113 to 128 steps.
+    `phases`: how many tokens beyond a page the prompt of each has, in turn. Together in one phase they run for 128 to
+    143 steps, since then all take their pages at once.
     """
     requests = [Request(f"r{i}", 0, PAGE + phases[i % len(phases)], 200) for i in range(running)]
     held = sum(pages_for(request.prompt_tokens + 1, PAGE) for request in requests)
@@ -206,13 +206,13 @@ def too_many(max_num_seqs: int = 16, kv_dtype: str = "bf16") -> Trace:
     """16 at once outgrow a pool of 0.2 GB, and are preempted again and again; 8 at once are not, nor 16 in FP8."""
     options = Options(kv_dtype=kv_dtype, figures=True)
     pages = pages_that_fit(2 * 10**8, PAGE, options.kv_bytes)
-    return Trace("too-many", Limits(max_num_seqs, pages, PAGE), tuple(alike("r", 16, 60, 120)), options=options)
+    return Trace("too-many", Limits(max_num_seqs, pages, PAGE), tuple(alike("r", 16, 60, 110)), options=options)
 
 
 def healthy_full_pool() -> Trace:
     """Every page is held or still cached, and nothing is preempted: a full pool is no sign of trouble."""
-    requests = [Request(f"r{i}", 10 * i, 64, 8, prefix=tuple(f"p{i}.{n}" for n in range(4))) for i in range(12)]
-    requests.append(Request("again", 200, 64, 8, prefix=requests[-1].prefix))
+    requests = [Request(f"r{i}", 10 * i, 64, 16, prefix=tuple(f"p{i}.{n}" for n in range(4))) for i in range(12)]
+    requests.append(Request("again", 200, 64, 16, prefix=requests[-1].prefix))
     return Trace("healthy", Limits(4, 32, PAGE), tuple(requests), options=Options(prefix_caching=True))
 
 
