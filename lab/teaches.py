@@ -36,7 +36,8 @@ class GateCount:
     def __call__(self, policy: str, record: Iteration | Idle) -> None:
         """Count one record."""
         if isinstance(record, Iteration) and record.gate is not None:
-            self.counts[policy][record.gate] += 1
+            counts = self.counts[policy]
+            counts[record.gate] = counts.get(record.gate, 0) + 1  # an option may have a gate of its own
 
 
 def figure(metrics: dict[str, Any], name: str) -> int | float:

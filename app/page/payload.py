@@ -5,7 +5,6 @@ from typing import Any
 
 from app.page.palette import colors_for
 from lab.errors import InputError
-from lab.formats.trace_json import in_iterations, trace_sha256
 from lab.options import PLAIN, Options
 from lab.records import Idle, Iteration
 from lab.replay import run
@@ -18,7 +17,7 @@ MOST_ITERATIONS = 20_000
 MOST_CELLS = 4_000_000
 """Page ids, seats and waiting requests in all rows of both policies: what the page holds in memory at most."""
 
-CONVERTED = "Arrivals in {unit} are brought to iterations of 20 ms each, rounded up."
+CONVERTED = "Arrivals in {unit} are brought to iterations of {ms} ms each, rounded up."
 
 
 def payload(trace: Trace, limits: Limits | None = None, options: Options | None = None) -> dict[str, Any]:
@@ -30,7 +29,7 @@ def payload(trace: Trace, limits: Limits | None = None, options: Options | None 
     "notes": [sentence, …]}`; a note says what was done to the trace before it was replayed. Arrivals in ms or s are
     brought to iterations as `serving-lab replay` does it. While options are on there is also `"options_on":
     [{"name", "text"}, …]`, with clients `"clients": {id: client}` and `"client_colors"`, and with forks
-    `"samples": {id: n}`.
+    `"samples": {id: n}`; `"time_unit"` where arrivals are not in iterations.
     Raises `lab.errors.InputError` when the limits cannot be replayed, and when the replay is longer than the page
     draws.
     """
@@ -40,15 +39,15 @@ def payload(trace: Trace, limits: Limits | None = None, options: Options | None 
         size(record)
         gates(policy, record)
 
-    played = in_iterations(trace)
-    asked: dict[str, Any] = {} if options in (None, trace.options) else {"options": options}
-    replay = run(played, limits, watch=watch, sha256=trace_sha256(trace), **asked)
+    replay = run(trace, limits, options=options, watch=watch)
+    played = replay.trace
     return {
         "replay": replay.to_document(),
         "colors": colors_for(request.id for request in trace.requests),
         "teaches": teaches(replay, gates),
-        "notes": [] if played is trace else [CONVERTED.format(unit=trace.time_unit)],
-        **_of_options(getattr(replay, "options", PLAIN), trace),
+        "notes": [] if played is trace else [CONVERTED.format(unit=trace.time_unit, ms=replay.options.iteration_ms)],
+        **({} if played.time_unit == "iteration" else {"time_unit": played.time_unit}),
+        **_of_options(replay.options, trace),
     }
 
 

@@ -23,10 +23,10 @@ const FALLBACK = ["#066fbd", "#b05a02", "#0c7b59", "#c13179", "#794ed8", "#84740
  * @returns the model: requests (by index), byId (of requests and of their further samples, "a#2"), limits, options (those
  *   that are not as they are by default), policies, last (iteration), events (sorted)
  */
-export function readPayload({replay, colors = {}, clients = {}, samples = {}, client_colors: clientColors = {}}) {
+export function readPayload({replay, colors = {}, clients = {}, samples = {}, time_unit: timeUnit = "", client_colors: clientColors = {}}) {
   const options = replay.options ?? {};
   const requests = replay.trace.requests.map((request, index) => ({
-    ...request, index, color: safeColor(own(colors, request.id), index), client: own(clients, request.id) ?? "", samples: own(samples, request.id) ?? 1,
+    ...request, index, color: safeColor(own(colors, request.id), index), client: own(clients, request.id) ?? "", samples: own(samples, request.id) ?? 1, timeUnit,
   }));
   shorten(requests);
   const byId = new Map(requests.map((request) => [request.id, request]));
@@ -37,7 +37,7 @@ export function readPayload({replay, colors = {}, clients = {}, samples = {}, cl
   const events = new Set();
   for (const policy of policies) for (const t of policy.events) events.add(t);
   return {
-    requests, byId, limits: replay.limits, options, clientColors, trace: replay.trace, policies, last,
+    requests, byId, limits: replay.limits, options, clientColors, timeUnit, trace: replay.trace, policies, last,
     events: [...events].sort((a, b) => a - b),
     // What the learner guesses about: another trace or other limits are another question.
     question: JSON.stringify([replay.trace.sha256 ?? replay.trace.name, replay.limits, ...(replay.options ? [replay.options] : [])]),

@@ -25,6 +25,7 @@ export function sequencesOf(policy, id) {
 
 /** @param {object} policy with its rows by iteration */
 export function historyOf(policy) {
+  const arrivedAt = new Map();
   const goneAt = new Map(); // request → the iteration in which its client left
   const forks = new Map(); // request → its further samples
   const ends = []; // of requests that were cancelled: {id, at, seats}
@@ -38,6 +39,7 @@ export function historyOf(policy) {
   for (let t = 1; t <= policy.end; t++) {
     const row = policy.rows[t];
     if (!row || row.idle) continue;
+    for (const id of row.arrived) arrivedAt.set(id, t);
     for (const id of row.left ?? []) if (!goneAt.has(id)) goneAt.set(id, t);
     for (const [id, children] of Object.entries(row.forked ?? {})) forks.set(id, children.filter((child) => child !== id));
     for (const id of Object.keys(row.swapped_in ?? {})) close(id, t - 1);
@@ -61,6 +63,7 @@ export function historyOf(policy) {
     /** Whether the client of that request had left before iteration t, so that what runs now runs for nobody. */
     goneBefore: (id, t) => goneAt.has(id) && goneAt.get(id) < t,
     goneAt: (id) => goneAt.get(id),
+    arrivedAt: (id) => arrivedAt.get(id),
     /** Pages that a sequence has in host memory after iteration t. */
     onHost: (id, t) => onHost.get(id)?.find(([from, to]) => from <= t && t <= to)?.[2] ?? 0,
     hosted: (t) => [...onHost.keys()].filter((id) => onHost.get(id).some(([from, to]) => from <= t && t <= to)),

@@ -96,7 +96,7 @@ export class Tables {
     return h("table", {},
       h("caption", {text: "Every request under each policy, in iterations."}),
       h("thead", {},
-        h("tr", {}, ...["request", "arrival", "prompt tokens", "output tokens"].map((text, index) => head(text, {rowspan: 2, class: index ? "number" : ""})),
+        h("tr", {}, ...["request", ["arrival", this.#model.timeUnit].filter(Boolean).join(", "), "prompt tokens", "output tokens"].map((text, index) => head(text, {rowspan: 2, class: index ? "number" : ""})),
           ...policies.map((policy) => h("th", {scope: "colgroup", colspan: lifeOf(policy).length, text: policy.title}))),
         h("tr", {}, ...policies.flatMap((policy) => lifeOf(policy).map((text, index) => head(text, {class: index ? "number" : "number first"}))))),
       h("tbody", {}, ...requests.map((request) => h("tr", {"data-r": request.index, "data-pin": ""},

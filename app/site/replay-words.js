@@ -194,7 +194,7 @@ export function blockWords(policy, request, t) {
   const figures = own(policy.figures, id);
   if (figures && t >= figures.finish) return "has finished; its pages are released";
   if (policy.history.goneAt(id) <= t) return "has ended: its client left";
-  return t <= request.arrival ? "has not arrived yet" : "has no pages";
+  return t < (policy.history.arrivedAt(id) ?? request.arrival + 1) ? "has not arrived yet" : "has no pages";
 }
 
 function tableWords(policy, row, id) {
@@ -211,7 +211,7 @@ function tableWords(policy, row, id) {
 /** Arrival, wait, start and finish. What lies beyond iteration `seen` is not told. */
 export function lifeWords(policy, request, seen = Infinity) {
   const figures = own(policy.figures, request.id);
-  const parts = [`arrival ${request.arrival}`];
+  const parts = [`arrival ${[request.arrival, request.timeUnit].filter((part) => part !== "").join(" ")}`];
   if (figures) {
     if (figures.start <= seen) parts.push(`wait ${figures.wait}`, `start ${figures.start}`);
     if (figures.finish <= seen) parts.push(`finish ${figures.finish}`);
