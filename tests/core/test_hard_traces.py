@@ -1,13 +1,15 @@
 """Traces at the edge of what makes sense, which must not break a replay."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from drive import COURSE, trace_of
 
 from lab.errors import InputError
-from lab.formats.trace_json import parse_trace, read_trace
+from lab.formats.trace_json import read_trace, trace_sha256
 from lab.metrics import Tally
+from lab.options import Options
 from lab.replay import run
 from lab.workload import Limits, Request, Trace
 
@@ -138,14 +140,14 @@ def test_records_share_what_does_not_change():
     assert records[3].kv != records[5].kv
 
 
-def test_a_trace_in_time_is_converted_first():
-    trace = parse_trace(
-        '{"schema_version": 1, "name": "t", "time_unit": "ms", "requests": [],'
-        ' "limits": {"max_num_seqs": 1, "page_size": 1, "num_pages": 1}}'
-    )
-    with pytest.raises(InputError) as caught:
-        run(trace)
-    assert caught.value.field == "time_unit"
+def test_a_trace_in_time_is_brought_to_iterations():
+    trace = Trace("t", Limits(**ROOMY), (Request("a", 60.25, 1, 2), Request("b", 0, 1, 1)), time_unit="ms")
+    replay = run(trace)
+    assert [request.arrival for request in replay.trace.requests] == [4, 0]
+    assert replay.sha256 == trace_sha256(trace)
+    assert replay.policies["static"].requests["a"]["start"] == 5
+    longer = run(trace, options=Options(iteration_ms=60.25))
+    assert [request.arrival for request in longer.trace.requests] == [1, 0]
 
 
 @pytest.mark.parametrize("policies", [["fifo"], ["static", "fifo"], ["static", "static"], [""], [None]])
@@ -165,7 +167,9 @@ def test_options_that_the_engine_does_not_use_change_nothing():
     full = Trace(
         bare.name,
         bare.limits,
-        tuple(Request(r.id, r.arrival, r.prompt_tokens, r.output_tokens, "c", 2, 3, ("p",)) for r in bare.requests),
+        tuple(
+            replace(r, client="c", cancel_after_tokens=2, cancel_at=3, samples=3, prefix=("p",)) for r in bare.requests
+        ),
     )
     for policy in BOTH:
         assert run(full).policies[policy].records == run(bare).policies[policy].records
