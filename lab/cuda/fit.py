@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+CLEARLY_ABOVE = 1.05
+"""The largest measured step must take this many times the floor before the slope counts as seen."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fit:
@@ -59,6 +62,8 @@ def fit(points: Sequence[tuple[int, float]]) -> Fit:
     for on_floor in range(1, len(ordered) + 1):
         floor = _least_squares([(1.0, ms) for _, ms in ordered[:on_floor]])
         slope = _least_squares([(float(tokens), ms) for tokens, ms in ordered[on_floor:]])
+        if slope is not None and ordered[-1][0] * slope < CLEARLY_ABOVE * floor:
+            continue  # a slope that starts where the measured steps end is a guess
         model = Fit(floor, slope, at_most, 0.0)
         errors = [model.ms(tokens) / ms - 1 for tokens, ms in ordered]
         total = sum(error * error for error in errors)

@@ -1,9 +1,9 @@
 """Runs a job in a child process that can die, hang or be stopped without whoever started it.
 
 The child (`lab.cuda.child`, or a fake one in tests) gets the job as one line of JSON on stdin and writes one JSON
-object a line: {"event": "notice", "text"}, {"event": "progress", "stage", "done", "of"}, and last either {"event": "result",
-"measurement"} or {"event": "error", "kind": "input" | "device" | "fault", "message"}. Its stdin stays open: when that
-closes, because this process is gone, the child ends itself.
+object a line: {"event": "notice", "text"}, {"event": "progress", "stage", "done", "of"}, and last either
+{"event": "result", "measurement"} or {"event": "error", "kind": "input" | "device" | "fault", "message"}. Its stdin
+stays open: when that closes, because this process is gone, the child ends itself.
 """
 
 from __future__ import annotations
