@@ -8,7 +8,7 @@ from typing import Any
 from lab.aligned import aligned
 from lab.errors import printable
 from lab.metrics import P95_RULE
-from lab.options import PLAIN, Options
+from lab.options import Options
 from lab.paging import pages_for
 from lab.replay import Replay
 from lab.table_groups import group_blocks, group_rules
@@ -22,7 +22,7 @@ MOST_REJECTED_SHOWN = 20
 
 def render_table(replay: Replay) -> str:
     """Policies as columns, metrics as rows; those of options in groups; then the rules, and the rejected apart."""
-    options = getattr(replay, "options", PLAIN)
+    options = replay.options
     blocks = [_heading(replay, options), _figures(replay), *group_blocks(replay), _notes(replay, options)]
     rejected = _rejected(replay, options)
     if rejected:

@@ -26,7 +26,8 @@ RULES = {
     "time": (
         "Times are in ms: ttft = first token - arrival, itl = each gap between two tokens of a sequence, "
         "e2e = last token - arrival, tpot = (e2e - ttft) / (tokens - 1).",
-        "p50, p95, p99 and p999 (99.9 %) = lower order statistic: sorted[floor(q * (n - 1))]; --json has histograms.",
+        "p50, p95, p99 and p999 (99.9 %) = lower order statistic: sorted[floor(q * (n - 1))]. "
+        "A bin has what is below its upper edge.",
     ),
     "memory": (
         "reserved: held, and filled later; internal: held, and never filled; external: free, but outside the longest "
@@ -52,7 +53,7 @@ def group_blocks(replay: Replay) -> list[list[str]]:
         if groups:
             blocks.append(_figures(title, groups))
             if key == "time":
-                blocks.append(_distributions(groups))
+                blocks += [_distributions(groups), _histograms(groups)]
     clients = {policy: figures[CLIENTS] for policy, figures in metrics.items() if CLIENTS in figures}
     if clients:
         blocks.append(_clients(clients))
@@ -75,6 +76,17 @@ def _distributions(groups: dict[str, dict[str, Any]]) -> list[str]:
             values = (cell(f"{statistic}_ms", figures[name][statistic]) for statistic in STATISTICS[1:])
             rows.append(["" if i else name.removesuffix("_ms"), policy, str(figures[name]["count"]), *values])
     return aligned(rows, left=2)
+
+
+def _histograms(groups: dict[str, dict[str, Any]]) -> list[str]:
+    """How many values are in each bin, from its lower edge to below its upper one; empty bins are left out."""
+    rows = [["Number, by ms", *groups]]
+    for name in next(iter(groups.values()))["histograms"]:
+        counts = {policy: {(a, b): n for a, b, n in figures["histograms"][name]} for policy, figures in groups.items()}
+        for low, high in sorted({edges for bins in counts.values() for edges, n in bins.items() if n}):
+            label = f"{name.removesuffix('_ms')} {low:g} to {high:g}"
+            rows.append([label, *(str(bins.get((low, high), 0)) for bins in counts.values())])
+    return aligned(rows)
 
 
 def _clients(groups: dict[str, dict[str, dict[str, Any]]]) -> list[str]:
