@@ -111,6 +111,17 @@ def test_a_trace_that_has_the_property_is_found_at_once():
     assert (search.found, search.tried, search.best) == (COURSE_TRACE, 1, 28)
 
 
+def test_turning_requests_away_is_no_way_to_a_goal():
+    nobody_waits = {"figure": "wait_max", "of": "continuous", "at_most": 0}
+    trace = trace_of(("a", 0, 4, 4), ("b", 0, 4, 4), max_num_seqs=1, num_pages=4, page_size=4)
+    for prompt_tokens, found in ((99, False), (4, True)):
+        search = Search(trace, goal_from(nobody_waits), 0)
+        late = Request("b", 50, prompt_tokens, 4)
+        search._changed = lambda _, late=late: replace(trace, requests=(trace.requests[0], late))
+        search.step()
+        assert (search.found is not None) == found
+
+
 def test_the_seed_says_what_is_found():
     """The same in CPython and in Pyodide, and something else for another seed."""
     found = searched(COURSE_TRACE, PREEMPTS, 2).found

@@ -74,6 +74,14 @@ def test_the_exponential_distribution():
     assert mean([value > 1 for value in drawn]) == pytest.approx(math.exp(-1), abs=0.03)
 
 
+def test_the_ends_of_the_exponential_distribution():
+    random = Random(1)
+    random.bits = lambda: 2**64 - 1
+    assert random.exponential() == 0
+    random.bits = lambda: 0
+    assert float(random.exponential()) == pytest.approx(53 * math.log(2), rel=1e-14)  # u is 2**-53, and never 0
+
+
 def test_the_normal_distribution():
     random = Random(12)
     drawn = [float(random.normal()) for _ in range(2000)]

@@ -234,6 +234,12 @@ def test_another_worker_goes_on_where_the_first_was_told_to_stop():
     assert Shop(tick=Workshop.SLICE / 3).ask("search", **asked) == shop.ask("search", **asked)
 
 
+def test_a_search_that_is_asked_for_again_begins_again():
+    shop = Shop(tick=Workshop.SLICE / 3)
+    first = search(shop, calls=4)
+    assert search(shop, calls=4) == first
+
+
 def test_a_search_keeps_to_the_limits_on_the_screen():
     shop = Shop()
     asked = {"trace": trace_to_dict(COURSE), "goal": PREEMPTS, "seed": 0, "tried": 0, "limits": {"num_pages": 24}}
