@@ -32,7 +32,7 @@ NEVER = (
     *("numpy/f2py/", "numpy/distutils/", "numpy/_core/include/", "numpy/_core/lib/", "numpy/_pyinstaller/"),
     *("numpy/random/lib/", "numpy/random/_examples/", "numpy/core/", "numpy/doc/"),
     # Ours: what makes and serves the site, what only a command line uses, what learners are not to read.
-    *("app/build/", "app/serve/", "app/setup/", "app/site/", "app/sources.json", "app/__main__.py"),
+    *("app/build/", "app/serve/", "app/setup/", "app/site/", "app/stats/", "app/sources.json", "app/__main__.py"),
     *("lab/cuda/", "lab/staff/"),
 )
 """Paths that never go to the browser."""
