@@ -103,13 +103,16 @@ def run_replay(arguments: argparse.Namespace) -> int:
             for watcher in watchers:
                 watcher(policy, record)
 
-        replay = run(
-            replace(trace, limits=limits, options=options),
-            policies=policies,
-            keep_records=False,
-            watch=watch if watchers else None,
-            sha256=trace_sha256(read),
-        )
+        try:
+            replay = run(
+                replace(trace, limits=limits, options=options),
+                policies=policies,
+                keep_records=False,
+                watch=watch if watchers else None,
+                sha256=trace_sha256(read),
+            )
+        except InputError as error:
+            raise error.at(source=arguments.trace) if error.place else error from None
         if perfetto is not None:
             perfetto.write(perfetto_out, trace, replay.sha256)
     _print(replay, arguments)

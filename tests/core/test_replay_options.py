@@ -311,3 +311,71 @@ def test_each_kind_of_notice_is_one_line(lab, tmp_path):
         f"{path}: scheduler_us changes nothing unless step_time is given; "
         "slab_tokens changes nothing unless allocation is slab",
     ]
+
+
+def test_json_has_the_options_and_their_figures_only_while_they_are_on(lab):
+    _, plain, _ = lab("replay", COURSE, "--json")
+    _, default, _ = lab("replay", COURSE, "--json", "--victim", "newest", "--no-figures", "--step-time", "none")
+    assert default == plain
+    assert "options" not in json.loads(plain)
+    words = ("--step-time", "llama-3.1-8b-h100", "--stall-ms", "12.5", "--prefix-caching", "--cancellation", "ignored")
+    _, out, _ = lab("replay", COURSE, "--json", *words)
+    data = json.loads(out)
+    assert list(data) == ["schema_version", "trace", "limits", "options", "policies"]
+    assert data["options"] == {
+        "step_time": "llama-3.1-8b-h100",
+        "stall_ms": 12.5,
+        "prefix_caching": True,
+        "cancellation": "ignored",
+    }
+    for figures in data["policies"].values():
+        assert {"time", "memory", "sharing", "preemption", "cancellation"} <= set(figures)
+        assert "clients" not in figures
+        assert figures["requests"]["a"]["ttft_ms"] > 0
+
+
+def test_events_have_the_keys_of_the_options_that_are_on(lab):
+    words = ("--preemption", "swap", "--num-pages", 14, "--policy", "continuous", "--events", "-")
+    _, out, _ = lab("replay", COURSE, *words)
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert any(row["swapped_out"] for row in rows if "idle" not in row)
+    assert all({"reserved_slots", "host_pages"} <= set(row) for row in rows if "idle" not in row)
+    assert not any("start_ns" in row or "cached" in row for row in rows)
+
+
+def test_a_trace_in_time_runs_on_the_model_of_time(lab, tmp_path):
+    path = tmp_path / "ms.json"
+    requests = (Request("a", 0.5, 5, 3), Request("b", 100, 5, 3))
+    path.write_text(dump_trace(Trace("ms", LIMITS, requests, time_unit="ms")), "utf-8")
+    status, out, err = lab("replay", path, "--json", "--step-time", "llama-3.1-8b-h100", "--perfetto", tmp_path / "p")
+    assert (status, err) == (0, "")
+    figures = json.loads(out)["policies"]["continuous"]
+    assert figures["requests"]["b"]["ttft_ms"] == pytest.approx(4.794, abs=0.001)
+    assert figures["time"]["idle_ms"] > 80
+    chrome = json.loads((tmp_path / "p").read_text("utf-8"))
+    assert min(event["ts"] for event in chrome["traceEvents"] if event["ph"] == "X") == 500
+
+
+@pytest.mark.parametrize(
+    ("requests", "unit", "words", "problem"),
+    [
+        (
+            (Request("a", 2**53 - 1, 1, 1),),
+            "s",
+            ("--step-time", "llama-3.1-8b-h100"),
+            'requests[0] (id "a"), arrival: ',
+        ),
+        (
+            (Request("a", 0, 1, 1, samples=2), Request("a#2", 0, 1, 1)),
+            "iteration",
+            ("--fork-samples",),
+            'requests[1] (id "a#2"), id: ',
+        ),
+    ],
+)
+def test_what_a_replay_refuses_names_the_file(lab, tmp_path, requests, unit, words, problem):
+    path = tmp_path / "t.json"
+    path.write_text(dump_trace(Trace("t", LIMITS, requests, time_unit=unit)), "utf-8")
+    status, out, err = lab("replay", path, *words)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"{path}: {problem}")
