@@ -127,7 +127,7 @@ async function openState(next, {refuse = refuseLink, opened, exploring = false} 
 /** Have Python take a state. */
 function take(goal, iteration) {
   opening = null;
-  if (goal.text === undefined && !state.trace && !traces.busy) {
+  if (goal.text === undefined && !goal.exploring && !state.trace && !traces.busy) {
     wanted = iteration;
     link.send({type: "call", name: "open_state", data: {limits: goal.limits, options: goal.options ?? {}}});
     return;

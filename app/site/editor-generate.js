@@ -15,7 +15,7 @@ const LENGTHS = {
 const MIX = [["chat", "chat", "70"], ["rag", "RAG", "30"]];
 
 export class Generate {
-  /** @param {object} calls  @param {(trace: object, command: string) => void} made  @param {() => object} limits that the trace gets */
+  /** @param {object} calls  @param {(trace: object) => void} made  @param {() => object} limits that the trace gets */
   constructor(calls, made, limits) {
     Object.assign(this, {calls, made, limits});
     this.fields = new Fields("generate");
@@ -89,8 +89,8 @@ export class Generate {
       return;
     }
     fields.say();
-    setText(this.command, command);
-    this.made(trace, command);
+    setText(this.command, command + flags(this.recipe.limits));
+    this.made(trace);
   }
 
   #next() {
@@ -98,4 +98,10 @@ export class Generate {
     seed.value = String((Number(seed.value) || 0) + 1);
     this.#generate();
   }
+}
+
+/** The limits as the command line takes them, so that it writes the same bytes. */
+function flags(limits) {
+  return Object.entries(limits).filter(([, value]) => value !== null && value !== false)
+    .map(([name, value]) => ` --${name.replaceAll("_", "-")}${value === true ? "" : ` ${value}`}`).join("");
 }

@@ -30,11 +30,11 @@ export class Picture {
       pointerdown: (event) => this.#grab(event), pointermove: (event) => this.#pull(event),
       pointerup: () => this.#drop(), pointercancel: () => this.#drop(),
       keydown: (event) => this.#key(event),
-      focusin: (event) => this.#entered(event),
     }});
     this.lines = s("g", {class: "lines"});
     this.svg.append(this.lines);
-    this.node = h("div", {class: "ed-picture"}, this.axis, this.svg);
+    // A drawing that listens to the focus would be a stop of Tab itself; its box listens.
+    this.node = h("div", {class: "ed-picture", on: {focusin: (event) => this.#entered(event)}}, this.axis, this.svg);
     new ResizeObserver(() => this.#resize()).observe(this.node);
   }
 

@@ -35,7 +35,7 @@ export class Search {
       event.preventDefault();
       this.#search();
     }}},
-    h("div", {class: "line"}, h("span", {class: "quiet", text: "such that"}), ...EXAMPLES.map(([words, ...says]) => h("button", {type: "button", class: "as-link", text: words, on: {click: () => this.#say(says)}}))),
+    h("div", {class: "line"}, h("span", {class: "quiet", text: "Such as"}), ...EXAMPLES.map(([words, ...says]) => h("button", {type: "button", class: "as-link", text: words, on: {click: () => this.#say(says)}}))),
     h("div", {class: "line"}, fields.choice("goal.of", "Such that", WHO), fields.choice("goal.bound", "", [["at_least", "at least"], ["at_most", "at most"]]),
       fields.number("goal.number", "", "1", 4), fields.choice("goal.figure", "", FIGURES), fields.number("seed", "seed", "1", 6)),
     h("div", {class: "line"}, this.go, this.halt, this.bar, this.says, fields.trouble)));

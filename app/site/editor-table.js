@@ -28,6 +28,8 @@ export class Table {
 
   /** @param {object} sheet  @param {object[]} columns  @param {Map<string, object>} errors by "key field"  @param {string[]} colors by row */
   show(sheet, columns, errors, colors) {
+    const inside = this.node.contains(document.activeElement);
+    const stood = this.#order.indexOf(this.at.key);
     this.#setColumns(columns);
     const keys = new Set(sheet.rows.map(({key}) => key));
     for (const [key, made] of this.#rows) {
@@ -52,9 +54,11 @@ export class Table {
         setAttr(input, "title", error ? error.why : null);
       }
     });
-    if (!keys.has(this.at.key)) this.at.key = sheet.rows.at(-1)?.key ?? null;
+    // Where the current row is gone, the one in its place is the current one, and has the keyboard if that one had it.
+    if (!keys.has(this.at.key)) this.at.key = (sheet.rows[stood] ?? sheet.rows.at(-1))?.key ?? null;
     if (!columns.some(({field}) => field === this.at.field)) this.at.field = columns[0].field;
     this.#rove();
+    if (inside && !this.node.contains(document.activeElement)) this.focus();
   }
 
   /** Moving a node takes the focus from it; it is given back. */

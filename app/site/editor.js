@@ -59,9 +59,9 @@ export class Editor {
     this.says = h("p", {class: "ed-says quiet", role: "status"});
     this.empty = h("p", {class: "ed-empty", tabindex: 0, text: "No rows yet. Add a row, or paste rows from a spreadsheet here."});
     this.sheetBox = h("div", {class: "ed-sheet"}, this.picture.node, h("div", {class: "ed-scroll"}, this.table.node, this.empty));
-    this.generate = new Generate(this.lab.calls, (trace, command) => {
+    this.generate = new Generate(this.lab.calls, (trace) => {
       this.#found(trace);
-      this.#say(`${trace.requests.length} requests generated, under the limits that are set. The command line makes the same ones.`);
+      this.#say(`${trace.requests.length} requests generated, under the limits that are set.`);
     }, () => this.sheet.limits);
     this.search = new Search(this.lab.calls, () => ({trace: textOf(this.sheet), limits: this.sheet.limits}), (trace) => this.#found(trace));
     this.more = h("div", {class: "ed-more"}, this.generate.node, this.search.node);
