@@ -166,6 +166,10 @@ def test_a_pool_is_counted_on_decimals_as_written(gigabytes, pages):
     assert pages_for_pool(gigabytes, 16, 131_072) == pages
 
 
+def test_a_pool_is_not_counted_in_binary():
+    assert pages_for_pool(0.000065, 1, 1) == 65_000  # 64,999.99999999999 bytes in binary floats
+
+
 def test_a_pool_that_holds_no_page_is_refused():
     with pytest.raises(InputError):
         pages_for_pool(0.002097151, 16, 131_072)
