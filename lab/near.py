@@ -8,7 +8,7 @@ WHO  is ``static``, ``continuous``, ``static - continuous`` (by how much static'
      ``continuous - static``
 N    is a number from -(2**53 - 1) to 2**53 - 1; a utilization is from 0 to 1
 
-The search changes arrivals, prompt_tokens and output_tokens, never the limits, the ids or how many requests there are.
+The search changes arrivals, prompt_tokens and output_tokens, never limits, options, ids or how many requests there are.
 It climbs: whatever comes closer to the goal is where it goes on, and when it is stuck it starts again from the trace
 itself with larger steps. Once the goal is met, it takes back the changes that the goal does not need, one by one. All
 of it follows from trace, goal and seed, however the work is cut into slices.
@@ -117,7 +117,7 @@ class _TooLong(Exception):
     pass
 
 
-def _with(request: Request, field: str, value: int) -> Request:
+def _with(request: Request, field: str, value: int | float) -> Request:
     changes: dict[str, Any] = {field: value}
     return replace(request, **changes)
 
@@ -143,7 +143,8 @@ class Search:
     def __init__(self, trace: Trace, goal: Goal, seed: int) -> None:
         """Arrivals in ms or s are brought to iterations. Raises InputError when the trace is too long to replay."""
         self.goal = goal
-        self.origin = in_iterations(trace)
+        timed = trace.options.step_time is not None  # then they are simulated as they are
+        self.origin = trace if timed else in_iterations(trace, trace.options.iteration_ms)
         self.tried = 0
         self.found: Trace | None = None
         self.done = False
@@ -253,10 +254,8 @@ class Search:
             self.done = True
             return
         row, field = self._takings.pop(0)
-        mine, theirs = (int(getattr(trace.requests[row], field)) for trace in (self.found, self.origin))
-        for value in (theirs, theirs + (mine - theirs) // 2):
-            if value == mine:
-                return
+        mine, theirs = (getattr(trace.requests[row], field) for trace in (self.found, self.origin))
+        for value in dict.fromkeys((theirs, theirs + int((mine - theirs) / 2))):
             requests = list(self.found.requests)
             requests[row] = _with(requests[row], field, value)
             tried = self._try(replace(self.found, requests=tuple(requests)))

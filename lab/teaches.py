@@ -74,7 +74,10 @@ def sentence(replay: Replay, gates: GateCount) -> str:
         return "The trace has no requests, so there is nothing to see yet."
     static, continuous = (replay.policies[policy].metrics for policy in ("static", "continuous"))
     if not static["completed"] and not continuous["completed"]:
-        return "No request can ever be served: each needs more than these limits allow."
+        turned_away = continuous["rejected"]
+        if len(turned_away) == len(replay.trace.requests) and all(entry["reason"] != "limit" for entry in turned_away):
+            return "No request can ever be served: each needs more than these limits allow."
+        return "No request is completed: clients leave before, or their limit turns them away."
     clauses = [_comparison(static, continuous, gates)]
     clauses += [_preempted(replay, static, continuous) or _queue(continuous, gates), _rejected(static, continuous)]
     return "; ".join(clause for clause in clauses if clause) + "."
@@ -131,10 +134,12 @@ def _rejected(static: dict[str, Any], continuous: dict[str, Any]) -> str:
     turned_away = {name: len(m["rejected"]) for name, m in (("static", static), ("continuous", continuous))}
     if not any(turned_away.values()):
         return ""
-    if turned_away["static"] == turned_away["continuous"]:
-        return f"{_counted(turned_away['static'], 'request')} can never be served"
-    parts = [f"{_counted(count, 'request')} under {policy}" for policy, count in turned_away.items() if count]
-    return " and ".join(parts) + " can never be served"
+    # What a client's limit turns away is not too large for the engine.
+    limited = any(entry["reason"] == "limit" for m in (static, continuous) for entry in m["rejected"])
+    parts = [_counted(turned_away["static"], "request")]
+    if turned_away["static"] != turned_away["continuous"]:
+        parts = [f"{_counted(count, 'request')} under {policy}" for policy, count in turned_away.items() if count]
+    return " and ".join(parts) + (" turned away, some by their client's limit" if limited else " can never be served")
 
 
 def _iterations(n: int) -> str:

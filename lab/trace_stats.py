@@ -54,7 +54,7 @@ def trace_stats(trace: Trace) -> dict[str, Any]:
                    distribution of the times from one arrival to the next
     ``prompt_tokens``, ``output_tokens``, ``total_tokens`` (both), ``pages`` (that a request holds at its end):
                    distributions, as of `distribution`
-    ``rejected``:  per policy, how many requests the trace's limits could never serve
+    ``rejected``:  per policy, how many requests the trace's limits and options could never serve
     ``fields``:    how many requests have each optional field
     """
     requests, limits = trace.requests, trace.limits
@@ -81,7 +81,7 @@ def trace_stats(trace: Trace) -> dict[str, Any]:
         "output_tokens": distribution([request.output_tokens for request in requests]),
         "total_tokens": distribution(totals),
         "pages": distribution([pages_for(tokens, limits.page_size) for tokens in totals]),
-        "rejected": {policy: len(screen(requests, limits, policy)[1]) for policy in POLICIES},
+        "rejected": {policy: len(screen(requests, limits, policy, trace.options)[1]) for policy in POLICIES},
         "fields": {name: n for name, n in used.items() if n},
     }
 

@@ -16,6 +16,7 @@ from lab.errors import InputError
 from lab.formats.trace_json import parse_trace, trace_to_dict
 from lab.generate import generate
 from lab.near import MOST_TRIES, Search, goal_from
+from lab.options import Options
 from lab.recipe import command, recipe_from
 from lab.values import check_integer
 from lab.workload import Limits, Trace
@@ -43,6 +44,14 @@ def trace_asked(asked: Mapping[str, Any]) -> tuple[Trace, Limits]:
         return trace, Limits(**{**asdict(trace.limits), **changes})
     except TypeError:
         raise InputError("holds a limit that this lab does not have; reload the page", field="limits") from None
+
+
+def options_asked(asked: Mapping[str, Any], trace: Trace) -> Options:
+    """The options in ``{"options": {field: value} | None}``; what is left out is the trace's. Raises InputError."""
+    try:
+        return Options(**{**trace.options.changes(), **(asked.get("options") or {})})
+    except TypeError:
+        raise InputError("holds an option that this lab does not have; reload the page", field="options") from None
 
 
 def refusal(error: InputError, serial: int) -> dict[str, Any]:
@@ -85,7 +94,7 @@ class Workshop:
         self._answer("generated", {"serial": serial, "trace": trace, "command": command(recipe, limits=False)})
 
     def search(self, asked: Mapping[str, Any]) -> None:
-        """``{"trace", "limits": as in `open_trace`, optional, "goal": as lab.near says, "seed", "tried", "serial"}``.
+        """``{"trace", "limits", "options": as in `open_trace`, "goal": as lab.near says, "seed", "tried", "serial"}``.
 
         Searches for a slice of time. Answered by ``search_step {"serial", "tried", "most", "found": trace file | None,
         "best": value closest to the goal, "done", "field", "why"}``. As long as it is not done, the page calls again
@@ -95,15 +104,22 @@ class Workshop:
         told: dict[str, Any] = {"serial": asked["serial"], "tried": 0, "most": MOST_TRIES, "found": None, "best": None}
         try:
             trace, limits = trace_asked(asked)
-            search = self._at(replace(trace, limits=limits), asked)
+            search = self._at(replace(trace, limits=limits, options=options_asked(asked, trace)), asked)
         except InputError as error:
             self._answer("search_step", {**told, "done": True, "field": error.field, "why": str(error)})
             return
         ends = self._now() + self.SLICE
         while not search.done and self._now() < ends:
             search.step()
-        found = None if search.found is None else trace_to_dict(replace(search.found, limits=trace.limits))
-        told |= {"tried": search.tried, "found": found, "best": search.best, "done": search.done}
+        found = search.found
+        if found is not None:
+            found = replace(found, limits=trace.limits, options=trace.options)
+        told |= {
+            "tried": search.tried,
+            "found": found and trace_to_dict(found),
+            "best": search.best,
+            "done": search.done,
+        }
         self._answer("search_step", {**told, "field": None, "why": None})
 
     def _at(self, trace: Trace, asked: Mapping[str, Any]) -> Search:

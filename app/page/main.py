@@ -12,7 +12,7 @@ from typing import Any
 from app.page import bootstrap
 from app.page.charts import PagesChart
 from app.page.controls import Controls
-from app.page.instruct import Workshop, refusal, trace_asked
+from app.page.instruct import Workshop, options_asked, refusal, trace_asked
 from app.page.more import More
 from app.page.payload import payload
 from app.page.sheet import judge_trace, write_trace
@@ -128,7 +128,7 @@ class Lab:
         try:
             trace, limits = trace_asked(asked)
             self.controls.check(limits)
-            options = Options(**{**trace.options.changes(), **(asked.get("options") or {})})
+            options = options_asked(asked, trace)
             own = {"defaults": asdict(trace.limits), "default_options": trace.options.changes()}
             self._take(trace, limits, options, serial=serial, **own)
         except InputError as error:

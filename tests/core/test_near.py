@@ -9,6 +9,7 @@ from lab import near
 from lab.errors import InputError
 from lab.formats.trace_json import dump_trace, parse_trace, read_trace
 from lab.near import EXAMPLES, FIGURE_NAMES, MOST_TRIES, WHO, Search, figures_of, goal_from
+from lab.options import Options
 from lab.replay import run
 from lab.workload import Request
 
@@ -150,6 +151,16 @@ def test_arrivals_in_milliseconds_are_brought_to_iterations():
     trace = replace(COURSE_TRACE, time_unit="ms", requests=(Request("a", 50.5, 3, 4),))
     found = searched(trace, {"figure": "iterations", "of": "static", "at_least": 1}).found
     assert (found.time_unit, found.requests[0].arrival) == ("iteration", 3)
+
+
+def test_arrivals_in_time_stay_in_time_under_a_model_of_it():
+    rows = tuple(replace(request, arrival=request.arrival + 0.5) for request in SMALL.requests)
+    trace = replace(SMALL, time_unit="ms", requests=rows, options=Options(step_time="llama-3.1-8b-h100"))
+    goal = {"figure": "iterations", "of": "static - continuous", "at_least": 6}
+    search = searched(trace, goal)
+    assert search.found.time_unit == "ms" and figure_by_replay(search.found, goal) == search.best >= 6
+    untouched = [r for r, o in zip(search.found.requests, trace.requests, strict=True) if r.arrival == o.arrival]
+    assert untouched  # 0.5 and all: what is taken back is exactly what it was
 
 
 def test_nobody_comes_after_they_have_left():

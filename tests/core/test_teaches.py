@@ -6,8 +6,10 @@ import pytest
 from drive import COURSE, trace_of
 
 from lab.formats.trace_json import read_trace
+from lab.options import Options
 from lab.replay import run
 from lab.teaches import FIGURES, GateCount, teaches
+from lab.workload import Limits, Request, Trace
 
 COURSE_TRACE = read_trace(COURSE)
 
@@ -100,6 +102,17 @@ def test_requests_that_can_never_be_served():
     assert sentence(trace).endswith("; 1 request can never be served.")
     one = sentence(COURSE_TRACE, max_num_batched_tokens=64)
     assert one.endswith("5 requests under continuous can never be served.") and "since a seat" not in one
+
+
+def limited(tokens_per_second):
+    options = Options(admission="limit", client_tokens_per_second=tokens_per_second)
+    rows = tuple(Request(name, 0, 20, 5, client="me") for name in "abcd")
+    return sentence(Trace("t", Limits(4, 32, 16), rows, options=options))
+
+
+def test_what_a_clients_limit_turns_away_could_be_served():
+    assert limited(45).endswith("; 2 requests turned away, some by their client's limit.")
+    assert limited(1) == "No request is completed: clients leave before, or their limit turns them away."
 
 
 def test_nothing_at_all():

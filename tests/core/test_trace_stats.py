@@ -12,6 +12,7 @@ from lab.cli import main
 from lab.errors import InputError
 from lab.formats.trace_json import dump_trace, read_trace, trace_sha256
 from lab.generate import generate
+from lab.options import Options
 from lab.recipe import recipe_from
 from lab.trace_stats import MOST_BARS, PERCENTILES, distribution, histogram, trace_stats
 from lab.trace_summary import render_stats
@@ -86,6 +87,11 @@ def test_what_can_never_be_served_is_said_per_policy():
     text = render_stats(trace_stats(replace(trace, limits=limits)))
     assert "1 request can never be served under static" in text
     assert "2 requests can never be served under continuous" in text
+
+
+def test_what_options_turn_away():
+    slabs = replace(COURSE_TRACE, options=Options(allocation="slab", slab_tokens=148))
+    assert trace_stats(slabs)["rejected"] == {"static": 1, "continuous": 1}  # f has 149 tokens
 
 
 # ---- bars

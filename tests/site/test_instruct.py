@@ -121,6 +121,14 @@ def test_limits_that_cannot_be(page, limits, field):
     assert (name, data["field"], data["row"]) == ("trace_refused", field, None)
 
 
+@pytest.mark.parametrize(("options", "field"), [({"victim": "me"}, "victim"), ({"speed": 1}, "options")])
+def test_options_that_cannot_be(page, options, field):
+    page.told.clear()
+    page.lab.open_trace({"trace": trace_to_dict(COURSE), "limits": None, "options": options, "serial": 2})
+    ((name, data),) = page.told
+    assert (name, data["field"], data["row"]) == ("trace_refused", field, None)
+
+
 def test_a_replay_longer_than_the_page_draws(page, monkeypatch):
     monkeypatch.setattr(drawing, "MOST_ITERATIONS", 116)  # static takes 116 iterations of the course trace
     assert page.open(trace_to_dict(COURSE))[0] == "replay"
@@ -247,6 +255,14 @@ def test_a_search_keeps_to_the_limits_on_the_screen():
     found = parse_trace(json.dumps(data["found"]))
     assert found.limits == COURSE.limits
     assert figures_of(replace(found, limits=replace(found.limits, num_pages=24)))["continuous"]["preemptions"] >= 1
+
+
+def test_a_search_keeps_to_the_options_on_the_screen():
+    goal = {"figure": "rejected", "of": "continuous", "at_least": 1}
+    options = {"allocation": "slab", "slab_tokens": 148}  # f has 149 tokens
+    asked = {"trace": trace_to_dict(COURSE), "goal": goal, "seed": 0, "tried": 0, "options": options}
+    _, data = Shop().ask("search", **asked)
+    assert (data["found"], data["tried"]) == (trace_to_dict(COURSE), 1)
 
 
 @pytest.mark.parametrize(
