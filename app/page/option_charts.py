@@ -96,7 +96,8 @@ class Histogram:
             source=self.source,
             fill_color=HUES[0],
             fill_alpha=0.85,
-            line_color=None,
+            line_color=HUES[0],  # one of thousands is still a line to be seen
+            line_width=1.5,
         )
         self.figure.add_tools(HoverTool(renderers=[bars], tooltips="@left to @right ms: @top", visible=False))
         self.figure.xaxis[0].axis_label = TIMES[name]

@@ -133,7 +133,7 @@ function differ(metric, figure, base) {
     const text = metric.text(figure);
     if (text === metric.text(base)) return {text: "same", kind: ""};
     const kind = metric.better ? ((figure - base) * metric.better > 0 ? "good" : "bad") : "";
-    return {text: kind ? (kind === "good" ? "better" : "worse") : `against ${metric.text(base)}`, kind};
+    return {text: kind ? (kind === "good" ? "better" : "worse") : figure > base ? "more" : "less", kind};
   }
   const by = metric.share ? percent(figure) - percent(base) : Math.round((figure - base) * 10) / 10;
   if (!by) return {text: "same", kind: ""};
