@@ -117,7 +117,7 @@ class Histogram:
         self.figure.y_range.update(end=most, reset_end=most)
         self.figure.xaxis[0].ticker = FixedTicker(ticks=sorted({edge for one in every for edge in one[:2] if edge}))
         self.stall.location = stall_ms
-        own = bins[self.policy]
+        own = [one for one in bins[self.policy] if one[2]]
         self.source.data = {
             "left": [max(one[0], start) for one in own],
             "right": [one[1] for one in own],

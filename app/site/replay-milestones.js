@@ -30,7 +30,7 @@ export function milestonesOf(policy) {
     }
   }
   const preempted = rows.find((row) => row.preempted.length);
-  add(preempted, "preempts", "The pool is short: the newest request gives way");
+  add(preempted, "preempts", `The pool is short: the ${policy.options.victim ?? "newest"} request gives way`);
   // What a learner's code did otherwise, or could not do, is worth more than what else happened there.
   const mark = (at, label) => at && found.set(at.iteration, {iteration: at.iteration, label, note: at.words.replace(/\.$/, "")});
   mark(policy.departure, "differs");
