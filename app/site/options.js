@@ -56,6 +56,7 @@ export function setUpOptions({send, ready}) {
     },
     started() {
       asked = false;
+      $("options-wait").hidden = false;
       ask();
     },
   };
