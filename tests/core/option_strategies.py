@@ -1,4 +1,4 @@
-"""Random engines, options and workloads for them: one recipe, fed by hypothesis or by a seeded generator.
+"""Random engines, options and workloads for them, from seeds, so that they are the same under every Python.
 
 As in ``strategies``: ``build_case(pick)`` makes a case from nothing but ``pick(low, high)``. Each case has a theme,
 whose option is on and for which pool and trace are made so that its rare states do occur; every other option is on
@@ -24,6 +24,15 @@ class Case:
     limits: Limits
     options: Options
     unit: str = "iteration"
+
+    def __repr__(self):
+        """What a reader needs to run the case by hand."""
+        fields = ("client", "cancel_after_tokens", "cancel_at", "samples", "prefix")
+        rows = []
+        for r in self.requests:
+            more = {name: getattr(r, name) for name in fields if getattr(r, name) is not None}
+            rows.append((r.id, r.arrival, r.prompt_tokens, r.output_tokens, *([more] if more else [])))
+        return f"{self.unit}: {rows}, {self.limits}, {self.options.changes()}"
 
     def trace(self):
         return Trace("case", self.limits, self.requests, time_unit=self.unit, options=self.options)
@@ -77,9 +86,11 @@ def build_rows(pick, theme, size):
             row["client"] = ("u", "v", "w", None)[pick(0, 3)]
         if theme == "share" or pick(0, 3) == 3:
             add_prefix(pick, row, size)
-        if theme == "fork" or pick(0, 3) == 3:
+        if theme in ("fork", "chunk") or pick(0, 3) == 3:
             row["samples"] = pick(1, 3 if pick(0, 3) else 6)
-        if theme == "cancel" or pick(0, 3) == 3:
+        if theme == "swap" and pick(0, 1):  # while it is swapped out, with luck
+            row["cancel_at"] = row["arrival"] + pick(4, 16)
+        elif theme == "cancel" or pick(0, 3) == 3:
             add_cancel(pick, row)
         rows.append(row)
     return rows
@@ -159,7 +170,7 @@ def build_options(pick, theme, rows, limits):
         chosen["swap_bandwidth"] = (None, 3_000, 25_000_000_000)[pick(0, 2)]
     if on("starved"):
         chosen["victim"] = "largest"
-    if on("cancel"):
+    if on("cancel") or (theme == "swap" and pick(0, 1)):
         chosen["cancellation"] = ("honoured", "ignored")[pick(0, 1)]
     if on("clients"):
         chosen["admission"] = ("vtc", "limit")[pick(0, 1)]
@@ -203,14 +214,3 @@ def large_case(seed):
 
 def fitting(options):
     return options if options.chunk_multiple <= 12 else replace(options, chunk_multiple=5)
-
-
-def cases():
-    """The hypothesis strategy for cases."""
-    from hypothesis import strategies as st
-
-    @st.composite
-    def composed(draw):
-        return build_case(lambda low, high: draw(st.integers(low, high)))
-
-    return composed()

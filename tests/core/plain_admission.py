@@ -145,11 +145,11 @@ class Admission:
         if self.options.admission == "vtc" and not head.ever_admitted:
             self.counters[self.client(head)] += self.options.input_weight * head.request.prompt_tokens
         head.ever_admitted = True
-        self.filled_before[head.id] = 0 if head.on_host else done
+        self.filled_before[head.id] = head.kv() if head.on_host else done
         if head.on_host:
             self.swapped_in[head.id] = head.on_host
             head.on_host = 0
-        elif self.options.prefix_caching:
+        elif hits:
             self.cached[head.id] = done
         head.to_prefill, head.prefilled = whole, done
         if whole == done:

@@ -14,7 +14,6 @@ class Arrivals:
             visit = self.coming.pop(0)
             visit.joined = self.t
             visit.arrived_ns = self.arrival(visit.request) if self.on_clock else self.clock
-            # OPEN: who is rejected by the limit has arrived too.
             arrived.append(visit.request.id)
             if self.options.admission == "limit" and not self.within_limit(visit):
                 visit.fate = "limit"
@@ -42,7 +41,6 @@ class Arrivals:
         return self.visits[sequence.order[0]].client
 
     def lift(self, client):
-        self.counters.setdefault(client, 0)
         active = [self.client(s) for s in self.waiting]
         if client in active:
             return
@@ -72,9 +70,10 @@ class Arrivals:
             elif visit.joined is not None and at is not None and at <= self.now():
                 self.seen.add("cancelled twice" if visit.left else f"cancelled when {visit.fate}")
         self.client_leaves(gone)
-        for sequence in self.of_cancelled(self.residents):
-            self.residents.remove(sequence)
-            self.free(sequence)
+        for visit in gone:
+            for sequence in self.of_cancelled(s for s in self.residents if s in visit.sequences):
+                self.residents.remove(sequence)
+                self.free(sequence)
 
     def client_leaves(self, gone):
         """The clients of the visits ``gone`` leave; if that is honoured, what they have in ``waiting`` ends."""
@@ -98,5 +97,5 @@ class Arrivals:
         return "prefilling" if sequence.prefilling() else "decoding"
 
     def of_cancelled(self, sequences):
-        """OPEN: a sequence that has finished is not ended again, so under static it keeps its seat and pages."""
+        """Those of ``sequences`` that end now; one that has finished has ended already."""
         return [s for s in sequences if self.visits[s.order[0]].fate == "cancelled" and not s.finished()]

@@ -26,7 +26,7 @@ class Ends:
         rest = parent.table[len(shared) :]
         if request.prompt_tokens % size:
             self.cow += rest[1:]
-            rest = rest[1:] + rest[:1]  # the first n - 1 write to a copy each, the last writes in place
+        rest = rest[1:] + rest[:1]  # the last writes in place, or takes the page that was there first
         assert len(rest) == n
         family = [parent]
         for sample in range(2, n + 1):

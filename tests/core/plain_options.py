@@ -3,8 +3,6 @@
 This module and its two halves, ``plain_memory`` and ``plain_time``, share nothing with ``lab``: they exist to be
 compared with it. They are slow on purpose: lists everywhere, and whatever can be worked out again is worked out
 again. Requests, limits and options are any objects with the attributes of ``lab.workload`` and ``lab.options``.
-
-Where lab/RULES.md leaves a choice, the choice made here is marked OPEN.
 """
 
 from plain_admission import Admission
@@ -17,10 +15,7 @@ from plain_time import gpu_ns, idle_iteration_ns, in_units, kv_bytes, step_ns
 
 
 def plain_screen(requests, limits, policy, options):
-    """Split ``requests`` into those that run and ``{"id", "reason"}`` for those that never could.
-
-    OPEN: of several reasons the first counts, in the order in which lab/RULES.md names them.
-    """
+    """Split ``requests`` into those that run and ``{"id", "reason"}`` for those that never could."""
     servable, rejected = [], []
     for request in requests:
         reason = reason_to_reject(request, limits, policy, options)
@@ -68,7 +63,7 @@ class Engine(Arrivals, Decodes, Admission, Ends, Rows):
         self.waiting = []
         self.residents = []  # in admission order; under static also the finished that keep their seat
         self.pool = Pool(limits.num_pages, options.prefix_caching, options.allocation == "slab")
-        self.counters = {}
+        self.counters = {visit.client: 0 for visit in self.visits}
         self.last_to_leave = None  # the client whose sequence left ``waiting`` last
         self.accepted = []  # (time, client, prompt tokens), and (time, client) for each token emitted
         self.emissions = []

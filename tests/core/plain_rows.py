@@ -44,10 +44,10 @@ class Rows:
             "reserved_slots": later,
             "internal_slots": sum(self.unfilled(s) for s in self.residents) - later,
             "external_slots": (free - self.pool.longest_run()) * size if slab else 0,
-            # OPEN: after a preemption the recorded gate says nothing about pages, so only slabs fragment.
             "fragmented": slab and gate == "pages" and free >= self.wanted_pages(head),
             "lost_tokens": self.lost,
             "shared_pages": sum(1 for count in self.pool.count if count > 1),
+            "cached_free": sum(1 for page in self.pool.free if page in self.pool.known.values()),
             "recomputed": self.recomputed,
             "prefill_tokens": sum(n for name, n in self.tokens.items() if self.states[name] == "prefill"),
             "kv_of_the_gone": sum(s.kv() for s in gone),
@@ -67,7 +67,7 @@ class Rows:
                 "cached": self.cached,
                 "copied_pages": len(self.cow),
                 "shared_pages": facts["shared_pages"],
-                "cached_free": sum(1 for page in self.pool.free if page in self.pool.known.values()),
+                "cached_free": facts["cached_free"],
                 "forked": self.forked,
             }
         if options.preemption == "swap":

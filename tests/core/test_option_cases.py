@@ -7,7 +7,7 @@ import pytest
 from option_strategies import seeded_case
 from plain_options import Engine
 
-SEEDS = range(600)
+SEEDS = range(400)
 POLICIES = ("static", "continuous")
 
 
@@ -52,56 +52,56 @@ def states_of(row):
 
 
 EITHER = {
-    "gate: pages": 100,
-    "preempted": 100,
-    "several victims": 15,
-    "victim just admitted": 30,
-    "victim not the newest": 20,
-    "swapped_out": 40,
-    "swapped_in": 40,
-    "swap fallback": 30,
-    "fork with copies": 40,
-    "fork of a full page": 30,
-    "a preempted child comes back": 30,
-    "shared pages": 60,
-    "hit on a free page": 50,
-    "hit on a held page": 10,
-    "all cached, last token computed again": 20,
-    "a victim finds its own pages": 30,
-    "filled twice": 8,
-    "cancelled": 40,
-    "left": 80,
-    "left while decoding": 60,
-    "left while waiting and new": 25,
-    "left while waiting and preempted": 2,
+    "gate: pages": 60,
+    "preempted": 60,
+    "several victims": 9,
+    "victim just admitted": 18,
+    "victim not the newest": 12,
+    "swapped_out": 24,
+    "swapped_in": 24,
+    "swap fallback": 18,
+    "fork with copies": 24,
+    "fork of a full page": 18,
+    "a preempted child comes back": 18,
+    "shared pages": 36,
+    "hit on a free page": 30,
+    "hit on a held page": 6,
+    "all cached, last token computed again": 12,
+    "a victim finds its own pages": 18,
+    "filled twice": 4,
+    "cancelled": 24,
+    "left": 48,
+    "left while decoding": 36,
+    "left while waiting and new": 15,
+    "left while waiting and preempted": 1,
     "left while swapped out": 1,
-    "cancelled twice": 50,
-    "cancelled when completed": 10,
+    "cancelled twice": 30,
+    "cancelled when completed": 6,
     "cancelled when limit": 1,
-    "refused": 20,
-    "lifted to the least active": 20,
-    "lifted to the last to leave": 20,
-    "the head is not the first": 10,
-    "nothing runs": 15,
-    "on the clock": 40,
-    "rejected: pages": 40,
-    "rejected: seats": 20,
-    "rejected: length": 5,
-    "rejected: limit": 20,
+    "refused": 12,
+    "lifted to the least active": 12,
+    "lifted to the last to leave": 12,
+    "the head is not the first": 6,
+    "nothing runs": 9,
+    "on the clock": 24,
+    "rejected: pages": 24,
+    "rejected: seats": 12,
+    "rejected: length": 3,
+    "rejected: limit": 12,
 }
 CONTINUOUS = {
-    "gate: seats": 100,
-    "gate: tokens": 60,
-    "gate: swap": 2,
-    "seat: stalled": 20,
-    "chunk rounded to 0": 15,
-    "a prefill under way preempted": 8,
+    "gate: seats": 60,
+    "gate: tokens": 36,
+    "gate: swap": 1,
+    "seat: stalled": 12,
+    "chunk rounded to 0": 9,
+    "a prefill under way preempted": 4,
     "a fork to come preempted": 1,
-    "swapped in while prefilling": 2,
-    "left while prefilling": 2,
-    "fragmented": 5,
-    "own hits are the free pages it needs": 20,
-    "rejected: tokens": 8,
+    "swapped in while prefilling": 1,
+    "left while prefilling": 1,
+    "fragmented": 3,
+    "own hits are the free pages it needs": 12,
+    "rejected: tokens": 4,
 }
 
 
@@ -117,8 +117,8 @@ def test_the_state_occurs_under_continuous_batching(state):
 
 
 def test_a_batch_is_held_and_waited_for_under_static_batching():
-    assert sample("static")["gate: batch"] >= 200
-    assert sample("static")["seat: held"] >= 100
+    assert sample("static")["gate: batch"] >= 130
+    assert sample("static")["seat: held"] >= 60
 
 
 def test_no_decode_ever_has_to_copy():
@@ -147,4 +147,4 @@ def test_all_options_are_on_together_with_all_that_they_go_with():
         together.update((one, other) for one in on for other in on if one < other)
     apart = {("allocation", "fork_samples"), ("allocation", "prefix_caching")}
     pairs = {(one, other) for one in names for other in names if one < other}
-    assert {pair for pair in pairs if together[pair] < 5} == apart
+    assert {pair for pair in pairs if together[pair] < 3} == apart
