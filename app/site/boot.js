@@ -26,7 +26,7 @@ const key = (name) => `serving-lab:${new URL("./", location.href).pathname}:${na
 const view = new ReplayView($("experiment"), {storageKey: key("guess")});
 const bridge = new PanelBridge((name) => $(`slot-${name}`) ?? policySlot(name));
 const builtIn = {text: json("built-in-trace"), limits: first.replay.limits, options: first.replay.options ?? {}};
-// trace: the one that was opened or edited, {text, packed, limits and options: its own}; null: the lab's.
+// trace: the one that was opened or edited, {text, packed, limits and options: its own}; null: the lab's. from: "editor" or null.
 const state = {limits: {...builtIn.limits}, options: {...builtIn.options}, iteration: 1, trace: null};
 const defaults = () => state.trace ?? builtIn;
 knowOptions(config.options);
@@ -132,7 +132,7 @@ function take(goal, iteration) {
     link.send({type: "call", name: "open_state", data: {limits: goal.limits, options: goal.options ?? {}}});
     return;
   }
-  const trace = goal.text === undefined ? null : {text: goal.text, packed: goal.packed ?? null, from: goal.exploring ? "editor" : null};
+  const trace = goal.text === undefined ? null : {text: goal.text, packed: goal.packed ?? null};
   traces.ask({trace, iteration, goal});
 }
 
@@ -149,6 +149,7 @@ const traces = new Newest(async ({trace, iteration, goal}) => {
     goal.refuse(`The trace cannot be replayed. ${whereWords(answer.data)}`, answer.data);
     return;
   }
+  state.from = goal.exploring ? "editor" : null;
   state.trace = trace && {...trace, limits: answer.data.defaults, options: answer.data.default_options ?? {}};
   wanted = iteration;
   takingOver ||= !goal.exploring;

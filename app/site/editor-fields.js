@@ -25,8 +25,8 @@ export class Fields {
   #add(name, label, input) {
     input.id = `${this.prefix}-${name.replace(/\W/g, "-")}`;
     this.all.set(name, input);
-    const node = h("label", {for: input.id, dataset: {field: name}}, label, input);
-    return node;
+    // Beside the field, not round it: the words of a choice are no part of what it is called.
+    return h("span", {class: "pair"}, ...(label ? [h("label", {for: input.id, text: label})] : []), input);
   }
 
   /** What a field says: a number where it is one, else the text, for Python to refuse; undefined where nothing is typed. */
@@ -44,7 +44,7 @@ export class Fields {
       setAttr(one, "aria-invalid", one === input ? "true" : null);
       setAttr(one, "aria-describedby", one === input ? this.trouble.id : null);
     }
-    const label = input?.closest("label").firstChild.textContent;
+    const label = input?.labels[0]?.textContent ?? input?.getAttribute("aria-label");
     setText(this.trouble, why && `${label ? `${label}: ` : field ? `${field}: ` : ""}${why}.`);
     input?.focus();
   }

@@ -1,7 +1,7 @@
 // A trace as the editor holds it: the rows as typed, and what stands round them. Nothing is judged here; Python does that.
 //
-// Sheet: {head: {name, title, …}, base: the limits that the trace was opened with, limits: those that are set now,
-// rows: [{key, cells: {field: text}, extra: {field: value}}]}. Sheets and rows are never changed, only replaced.
+// Sheet: {head: {name, title, …}, base: the limits that the trace was opened with, limits and options: those that are set
+// now, rows: [{key, cells: {field: text}, extra: {field: value}}]}. Sheets and rows are never changed, only replaced.
 
 import {NUMBER, read, write, Written} from "./editor-json.js";
 
@@ -28,7 +28,7 @@ export const columnOf = (field) => BY_FIELD.get(field);
 
 /** @param {string} text a trace file that Python has read without complaint */
 export function sheetOf(text) {
-  const {limits, requests, ...head} = read(text);
+  const {limits, requests, options = {}, ...head} = read(text);
   const rows = requests.map((request) => {
     const cells = {};
     const extra = {};
@@ -38,11 +38,11 @@ export function sheetOf(text) {
     }
     return row(cells, extra);
   });
-  return {head, base: plain(limits), limits: plain(limits), rows};
+  return {head, base: plain(limits), limits: plain(limits), options, rows};
 }
 
-export const emptySheet = (limits) => ({
-  head: {schema_version: 1, name: "my-trace", time_unit: "iteration"}, base: limits, limits, rows: [],
+export const emptySheet = ({limits, options}) => ({
+  head: {schema_version: 1, name: "my-trace", time_unit: "iteration"}, base: limits, limits, options, rows: [],
 });
 
 const plain = (limits) => JSON.parse(write(limits));
@@ -59,7 +59,8 @@ export function textOf(sheet, limits = sheet.base) {
     ...COLUMNS.map((column) => pair(column, cells[column.field] ?? "")),
     ...Object.entries(extra).map(([field, value]) => `${JSON.stringify(field)}: ${write(value)}`),
   ].filter(Boolean).join(", ")}}`);
-  const before = write({...head, limits}).slice(0, -1);
+  const options = Object.keys(sheet.options).length ? sheet.options : undefined;
+  const before = write({...head, limits, options}).slice(0, -1);
   return `${before}, "requests": [${requests.join(",\n")}]}`;
 }
 

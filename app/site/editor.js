@@ -52,8 +52,8 @@ export class Editor {
   }
 
   #build() {
-    this.name = h("input", {type: "text", class: "cell", spellcheck: "false", autocomplete: "off", on: {input: () => this.#head("name", this.name.value)}});
-    this.unit = h("select", {on: {change: () => this.#head("time_unit", this.unit.value)}}, ...UNITS.map(([value, text]) => h("option", {value, text})));
+    this.name = h("input", {type: "text", id: "editor-name", class: "cell", spellcheck: "false", autocomplete: "off", on: {input: () => this.#head("name", this.name.value)}});
+    this.unit = h("select", {id: "editor-unit", on: {change: () => this.#head("time_unit", this.unit.value)}}, ...UNITS.map(([value, text]) => h("option", {value, text})));
     this.counted = h("span", {class: "quiet"});
     this.limits = h("p", {class: "ed-limits quiet"});
     this.says = h("p", {class: "ed-says quiet", role: "status"});
@@ -67,7 +67,8 @@ export class Editor {
     this.more = h("div", {class: "ed-more"}, this.generate.node, this.search.node);
     this.place.replaceChildren(
       h("header", {}, h("h2", {id: "editor-title", text: "Edit the trace"}),
-        h("label", {}, "Name", this.name), h("label", {}, "Arrivals in", this.unit), this.counted, this.tools.files),
+        h("span", {class: "pair"}, h("label", {for: "editor-name", text: "Name"}), this.name),
+        h("span", {class: "pair"}, h("label", {for: "editor-unit", text: "Arrivals in"}), this.unit), this.counted, this.tools.files),
       this.tools.node,
       h("div", {class: "ed-main"}, h("div", {class: "ed-left"}, this.sheetBox, this.errors.node, this.says, this.limits, this.more), this.teaches.node),
       h("p", {class: "sr-only", id: "editor-keys", text: "Arrows go from cell to cell, Enter goes down and adds a row at the end. Control D duplicates, Control Delete deletes, Alt with an arrow moves the row. Control Z undoes, Control Y redoes. Rows can be pasted from a spreadsheet."}),
@@ -87,14 +88,15 @@ export class Editor {
 
   /** A replay has come: of this editor's trace, of other limits, or of a trace that somebody opened. */
   show(payload) {
-    const {trace} = this.lab.state;
+    const {trace, from} = this.lab.state;
     const text = (trace ?? this.lab.builtIn).text;
-    const limits = JSON.stringify(payload.replay.limits);
-    if (text !== this.#shownText && trace?.from !== "editor") {
-      this.#take({...sheetOf(text), limits: payload.replay.limits});
+    const set = {limits: payload.replay.limits, options: payload.replay.options ?? {}};
+    const limits = JSON.stringify(set);
+    if (text !== this.#shownText && from !== "editor") {
+      this.#take({...sheetOf(text), ...set});
     } else if (limits !== this.#limits && payload.serial === undefined) {
-      // Turned in the fields above: the limits are the trace's, and a step like any other.
-      this.history.push({...this.sheet, limits: payload.replay.limits}, "limits");
+      // Turned in the fields above: limits and options are the trace's, and a step like any other.
+      this.history.push({...this.sheet, ...set}, "limits");
     }
     this.#shownText = text;
     this.#limits = limits;
@@ -113,7 +115,8 @@ export class Editor {
   /** Python has made a trace. */
   #found(trace) {
     const made = sheetOf(JSON.stringify(trace));
-    this.#change({...made, base: this.sheet.base, limits: this.sheet.limits});
+    const {base, limits, options} = this.sheet;
+    this.#change({...made, base, limits, options});
   }
 
   // ---- changes -----------------------------------------------------------------------------------------------
@@ -184,7 +187,7 @@ export class Editor {
       undo: () => this.#step(() => this.history.undo(), "Undone."),
       redo: () => this.#step(() => this.history.redo(), "Redone."),
       empty: () => {
-        this.#change(emptySheet(this.sheet.limits));
+        this.#change(emptySheet(this.sheet));
         this.#say("An empty trace, under the same limits.");
       },
       lab: () => this.#change(sheetOf(this.lab.builtIn.text)),
@@ -329,6 +332,6 @@ export class Editor {
     setText(this.counted, rows.length === 1 ? "1 request" : `${rows.length} requests`);
     this.empty.hidden = rows.length > 0;
     this.sheetBox.classList.toggle("none", rows.length === 0);
-    setText(this.limits, ["The limits above are saved with the trace.", ...(this.notes ?? [])].join(" "));
+    setText(this.limits, ["The limits above, and the options that are on, are saved with the trace.", ...(this.notes ?? [])].join(" "));
   }
 }
