@@ -10,6 +10,8 @@ import re
 import signal
 import socket
 import sys
+import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -143,20 +145,20 @@ async def _serve(
             loop.add_signal_handler(getattr(signal, name), stopped.set)
         except (AttributeError, NotImplementedError, RuntimeError):  # not on Windows, not outside the main thread
             continue
-    watching = asyncio.create_task(_watch(preview)) if preview is not None else None
+    if preview is not None:
+        # A daemon: who stops the server does not wait for a build.
+        threading.Thread(target=_watch, args=(preview,), daemon=True).start()
     await stopped.wait()
-    if watching is not None:
-        watching.cancel()
     server.stop()
     await server.close_all_connections()
 
 
-async def _watch(preview: Preview) -> None:
+def _watch(preview: Preview) -> None:
     """Looks again and again. A fault in a look is told, and does not end the next."""
     while True:
-        await asyncio.sleep(LOOK)
+        time.sleep(LOOK)
         try:
-            await asyncio.to_thread(preview.look)
+            preview.look()
         except (BuildError, OSError) as problem:
             print(f"preview: {problem}", file=sys.stderr, flush=True)
 

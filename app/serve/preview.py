@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -40,18 +40,24 @@ class Told:
 
 
 class Preview:
-    """Looks at the folders, builds, and has the site to serve. To be closed."""
+    """Looks at the folders, builds, judges, and has the site to serve. To be closed."""
 
     def __init__(self, traces: str | None, checks: str | None, title: str) -> None:
-        """Builds the first site. Raises ContentErrors where there is nothing to show, BuildError as a build does."""
+        """Builds the first site, which the first look judges.
+
+        Raises ContentErrors where there is nothing to show, BuildError as a build does.
+        """
         self._given = (traces, checks, title)
-        self._folder = tempfile.TemporaryDirectory(prefix="serving-lab-preview-")
+        self._folder = tempfile.TemporaryDirectory(prefix="serving-lab-preview-", ignore_cleanup_errors=True)
         self._count = 0
         self._seen: object = None
+        self._last: Mapping[str, bytes] = {}
+        self._unjudged: Content | None = None
+        self._said: tuple[str, ...] = ()
         self._site: SiteFolder | None = None
         self.told = Told("")
         try:
-            self.look()
+            self._refresh()
         except BaseException:
             self.close()
             raise
@@ -62,31 +68,48 @@ class Preview:
         return self._site
 
     def look(self) -> bool:
-        """Build again if something was saved since. Returns whether something was; problems are told, not raised."""
+        """Build again if something was saved since, and then judge it. Returns whether something was.
+
+        Problems are told, not raised. (Judging comes last, as it takes longer than anybody waits for a page.)
+        """
+        changed = self._refresh()
+        content, self._unjudged = self._unjudged, None
+        if content is not None:
+            self._tell([*self.told.problems, *judged(content)])
+        return changed
+
+    def _refresh(self) -> bool:
         seen = list(self._files())
         if seen == self._seen:
             return False
         self._seen = seen
-        content, problems = readable(*read_parts(*self._given))
+        found, problems = read_parts(*self._given)
+        content, problems = readable(found, problems)
+        content = replace(content, files=self._with_last(found.files, content.files))
         if self._site is None and not self._shows(content):
             raise ContentErrors(problems)
-        before = self.told.problems
         self.told = replace(self.told, problems=tuple(problems))
-        if self._shows(content):
-            if content.fingerprint != self.told.content:
-                try:
-                    self._build(content)
-                except BuildError as error:
-                    if self._site is None:
-                        raise
-                    problems.append(str(error))
-            if "checks" in content.packages:
-                problems += judged(content)
-        self.told = replace(self.told, problems=tuple(problems))
-        if self.told.problems != before:
-            for problem in problems or ["no problem is left"]:
-                print(printable(f"preview: {problem}"), file=sys.stderr, flush=True)
+        if self._shows(content) and content.fingerprint != self.told.content:
+            try:
+                self._build(content)
+            except BuildError as error:
+                if self._site is None:
+                    raise
+                problems.append(str(error))
+        if "checks" in content.packages:
+            self._unjudged = content
+        else:
+            self._tell(problems)
         return True
+
+    def _tell(self, problems: Sequence[str]) -> None:
+        """All that is wrong with what was saved last: for the page, and, where it is news, for the terminal."""
+        self.told = replace(self.told, problems=tuple(problems))
+        if self.told.problems == self._said:
+            return
+        self._said = self.told.problems
+        for problem in problems or ["no problem is left"]:
+            print(printable(f"preview: {problem}"), file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Take the sites off the disk."""
@@ -101,6 +124,13 @@ class Preview:
                     continue
                 if path.is_file():
                     yield str(path), facts.st_mtime_ns, facts.st_size
+
+    def _with_last(self, found: Mapping[str, bytes], good: Mapping[str, bytes]) -> dict[str, bytes]:
+        """The `good` files, and for an exercise that was `found` and is not among them how it was when it last was."""
+        spoilt = {_exercise_of(name) for name in found} - {_exercise_of(name) for name in good}
+        files = {**good, **{name: data for name, data in self._last.items() if _exercise_of(name) in spoilt}}
+        self._last = files
+        return files
 
     def _shows(self, content: Content) -> bool:
         """Whether there is something of everything that was named."""
@@ -117,6 +147,11 @@ class Preview:
         self._site = replace(made, forms={**before, **made.forms})
         self.told = Told(content.fingerprint, self.told.problems)
         shutil.rmtree(Path(self._folder.name) / str(self._count - KEPT_SITES), ignore_errors=True)
+
+
+def _exercise_of(name: str) -> str:
+    """The folder of an exercise's file; the file's own name for any other."""
+    return "/".join(name.split("/")[:2])
 
 
 class PreviewHandler(FileHandler):

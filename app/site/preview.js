@@ -17,7 +17,7 @@ export function setUpPreview(content, code) {
 
   const reload = () => {
     reloading = true;
-    sessionStorage.setItem(PLACE, String(scrollY));
+    sessionStorage.setItem(PLACE, String(top()));
     location.reload();
   };
 
@@ -65,5 +65,10 @@ function comeBack(code) {
   if (place === null) return;
   sessionStorage.removeItem(PLACE);
   history.scrollRestoration = "manual";
-  code.near().then(() => scrollTo(0, Number(place)));
+  code.near().then(() => scrollBy(0, top() - Number(place)));
+}
+
+/** Where the exercises stand on the screen: what is above them may have another height next time. */
+function top() {
+  return document.getElementById("code").getBoundingClientRect().top;
 }

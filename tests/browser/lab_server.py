@@ -9,9 +9,12 @@ from pathlib import Path
 
 
 class LabServer:
-    """`with LabServer(site) as server`: `server.url`. It can be stopped and started again on the same port."""
+    """`with LabServer(site) as server`: `server.url`. It can be stopped and started again on the same port.
 
-    def __init__(self, site: Path, *options: str, port: int = 0) -> None:
+    Without a `site` the server makes one, as `options` say, and may take its time.
+    """
+
+    def __init__(self, site: Path | None, *options: str, port: int = 0) -> None:
         self.site = site
         self.options = options
         self.port = port
@@ -21,11 +24,12 @@ class LabServer:
     def start(self) -> None:
         # -c, so that it does not matter where the console script was put.
         command = [sys.executable, "-c", "import sys; from lab.cli import main; sys.exit(main())", "serve"]
-        command += ["--no-browser", "--dir", str(self.site), "--port", str(self.port), *self.options]
+        site = ["--dir", str(self.site)] if self.site is not None else []
+        command += ["--no-browser", *site, "--port", str(self.port), *self.options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert self.process.stdout is not None
         said = ""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + (30 if self.site is not None else 240)
         while time.monotonic() < deadline:
             ready, _, _ = select.select([self.process.stdout], [], [], 1)
             if ready:

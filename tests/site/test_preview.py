@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -86,13 +87,17 @@ def test_what_cannot_be_read_is_left_out_until_it_can(built: list[Content], open
     assert ids == [{"good"}]
     assert [problem.split(": ")[0] for problem in shown.told.problems] == ["half_done/exercise.json"]
     change(good / "exercise.json", title=...)
-    assert shown.look() and len(built) == 1  # nothing is left to show: what was shown stays
+    assert shown.look() and len(built) == 1  # it stays as it was when it could be read
     assert len(shown.told.problems) == 2
     change(good / "exercise.json", title="Good")
     change(bad / "exercise.json", hints=["A hint."])
     assert shown.look()
     assert {name.split("/")[1] for name in built[-1].files} == {"good", "half_done"}
     assert shown.told == preview.Told(built[-1].fingerprint, ())
+    change(bad / "checks.json", exercise="other")
+    assert shown.look() and len(built) == 2 and len(shown.told.problems) == 1
+    shutil.rmtree(bad)  # what is taken away is gone
+    assert shown.look() and {name.split("/")[1] for name in built[-1].files} == {"good"}
 
 
 def test_with_nothing_to_show_it_does_not_start(built: list[Content], opened: Any, tmp_path: Path) -> None:
