@@ -219,10 +219,12 @@ class Engine:
     def _schedule_decodes(self) -> list[Progress]:
         """Give everyone who decodes a page for its next token where it needs one; returns them."""
         decodes: list[Progress] = []
+        page_size = self.limits.page_size
         for member in self.residents.copy():  # a copy, since victims leave `residents` on the way
             if member.finished or member.seat == NO_SEAT or member.prefilled < member.to_prefill:
                 continue
-            if self.pool.growth(member.table, member.kv) and not self._grow(member):
+            full = member.kv >= len(member.table) * page_size
+            if (full or self.sharing) and not self._grow(member):
                 continue
             member.state = "decode"
             member.tokens = 1
@@ -230,14 +232,14 @@ class Engine:
         return decodes
 
     def _grow(self, member: Progress) -> bool:
-        """Give `member` a page for one more token, preempting for it; False if that took its own seat."""
+        """Make room for one more token of `member`, preempting for it; False if that took its own seat."""
         while self.pool.growth(member.table, member.kv) > self.pool.free:
             self._preempt()
             if member.seat == NO_SEAT:
                 return False
-        pages = len(member.table)
-        member.table = self.pool.append(member.table, member.kv)
-        if len(member.table) == pages:
+        table = member.table
+        member.table = self.pool.append(table, member.kv)
+        if member.table is not table and len(member.table) == len(table):
             self.copied_pages += 1
         return True
 
