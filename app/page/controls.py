@@ -9,6 +9,7 @@ import panel as pn
 
 from app.page.fields import FIELDS, Field
 from lab.errors import InputError
+from lab.options import Options
 from lab.workload import Limits
 
 RESET, RESET_ALL = "Reset limits", "Reset all"
@@ -117,7 +118,7 @@ class Controls:
                     field=field.name,
                 )
 
-    def _changed(self, *_events: Any) -> None:
+    def _changed(self, *events: Any) -> None:
         if self._setting:
             return
         try:
@@ -126,7 +127,11 @@ class Controls:
             self.check(limits)
             self._on_limits(limits)
         except InputError as error:
-            self.say(error.field, error.problem)
+            if events and error.field in Options.__dataclass_fields__:  # it no longer fits the limit that was changed
+                changed = next(name for name, widget in self.widgets.items() if widget is events[0].obj)
+                self.say(changed, f"{error.field} {error.problem}")
+            else:
+                self.say(error.field, error.problem)
         else:
             self.say(None, "")
 
