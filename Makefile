@@ -1,16 +1,19 @@
 # Thin on purpose: the work is in Python.
 #   make run     build the lab, serve it, open it       (PORT=8000 HOST=127.0.0.1)
 #   make test    install what the tests need, run all   (ARGS="-k words" passes on to pytest)
+#   make test-cuda  the GPU backend's tests, with PyTorch, in .venv-cuda: on a GPU if there is one, else on the CPU
+#   make prove   on a machine with a GPU: those tests, then a measurement, into OUT_JSON=measurement.json
 #   make build   the static site, into OUT=build/site
 
 PYTHON ?= python3
 OUT ?= build/site
+OUT_JSON ?= measurement.json
 BIN := .venv/bin
 # Quicker on a machine with cores to spare: make test SIDE_BY_SIDE="-n auto --dist loadfile". One after the other is
 # the default, since many tests hold learners' code to a deadline.
 SIDE_BY_SIDE ?=
 
-.PHONY: run test build picture lint
+.PHONY: run test test-cuda prove build picture lint
 run:
 	@$(PYTHON) app/setup/environment.py
 	@$(BIN)/python -m lab serve $(if $(HOST),--host $(HOST)) $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -19,6 +22,14 @@ test: lint
 	@$(BIN)/python -m app.setup.browser
 	@$(BIN)/python -m app.setup.warm
 	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(ARGS)
+
+test-cuda:
+	@$(PYTHON) app/setup/cuda.py
+	@PYTHONPATH=. .venv-cuda/bin/python -m pytest tests/cuda $(ARGS)
+
+prove:
+	@$(PYTHON) app/setup/cuda.py
+	@PYTHONPATH=. .venv-cuda/bin/python lab/cuda/prove.py --out $(OUT_JSON)
 
 lint:
 	@$(PYTHON) app/setup/environment.py test

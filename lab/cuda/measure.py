@@ -61,7 +61,9 @@ def measure(job: Job, tell: Tell, ops: PagedOps | None = None) -> dict[str, Any]
     target = torch.device("cpu") if settings.device == CPU else torch.device("cuda", settings.device)
     shape = settings.layer_shape
     facts = device.facts(target)
-    if target.type == "cuda":
+    if target.type == "cpu":
+        torch.set_num_threads(1)  # the work is small, and threads that wait for each other cost more than they give
+    else:
         _make_room(job, list(plans.values()), target, tell)
     if ops is None:
         ops = _ops_for(target)

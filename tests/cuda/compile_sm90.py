@@ -22,7 +22,7 @@ def compiled(kernel, types: dict[str, str], constants: dict[str, int]) -> dict[s
         fn=kernel, signature=signature, constexprs={(kernel.arg_names.index(k),): v for k, v in constants.items()}
     )
     made = compile(source, target=H200, options={"num_warps": 4})
-    return {"cubin": len(made.asm["cubin"]), "shared": made.metadata.shared, "ptx": "mma" in made.asm["ptx"]}
+    return {"cubin": len(made.asm["cubin"]), "shared": made.metadata.shared, "matrix_units": "mma" in made.asm["ptx"]}
 
 
 def main() -> None:
