@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from own import break_reference, change, exercise, write_trace
 
-from app.build.content import Content, ContentErrors
+from app.build.content import Content, ContentErrors, judged
 from app.build.errors import BuilderFault, BuildError
 from app.build.out import NAME, SITE_FILE
 from app.build.site import Site
@@ -31,7 +31,7 @@ def small(content: Content) -> Site:
 
 @pytest.fixture
 def built(monkeypatch: pytest.MonkeyPatch) -> list[Content]:
-    """What was built, in order. Building itself is for other tests."""
+    """What was built, in order. Building itself is for other tests, and judging for the last of these."""
     made: list[Content] = []
 
     def make(_store: object, _quality: int, *, content: Content, preview: bool) -> Site:
@@ -40,6 +40,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[Content]:
         return small(content)
 
     monkeypatch.setattr(preview, "make_site", make)
+    monkeypatch.setattr(preview, "judged", lambda content: [])
     return made
 
 
@@ -56,9 +57,7 @@ def opened() -> Iterator[Callable[..., Preview]]:
         one.close()
 
 
-def test_it_is_built_again_on_save_and_only_then(
-    built: list[Content], opened: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_is_built_again_on_save_and_only_then(built: list[Content], opened: Any, tmp_path: Path) -> None:
     folder = exercise(tmp_path)
     shown = opened(checks=tmp_path)
     first = shown.told
@@ -72,11 +71,6 @@ def test_it_is_built_again_on_save_and_only_then(
     assert all(form[""].path.read_bytes() for name, form in forms.items() if name != SITE_FILE)
     (folder / "notes.txt").write_text("not of the exercise")
     assert shown.look() and len(built) == 2
-
-    words = break_reference(folder)
-    assert shown.look()
-    assert len(built) == 3 and any(problem.startswith(words) for problem in shown.told.problems)
-    assert f"preview: {words}" in capsys.readouterr().err
 
 
 def test_what_cannot_be_read_is_left_out_until_it_can(built: list[Content], opened: Any, tmp_path: Path) -> None:
@@ -130,6 +124,22 @@ def test_a_build_that_fails_is_told_and_the_site_stays(
     monkeypatch.setattr(preview, "make_site", fail)
     write_trace(path, name="other")
     assert shown.look() and shown.told == preview.Told(built[0].fingerprint, ("no room",))
+
+
+def test_what_does_not_behave_is_shown_all_the_same_and_told(
+    built: list[Content],
+    opened: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(preview, "judged", judged)
+    words = break_reference(exercise(tmp_path))
+    shown = opened(checks=tmp_path)
+    assert len(built) == 1 and shown.told.problems == ()  # the page does not wait for it
+    assert not shown.look()
+    assert any(problem.startswith(words) for problem in shown.told.problems)
+    assert f"preview: {words}" in capsys.readouterr().err
 
 
 def test_a_built_site_is_served_as_it_is(tmp_path: Path) -> None:
