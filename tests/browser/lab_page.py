@@ -1,15 +1,18 @@
 """What the tests do with the lab's page, in the words of a user."""
 
 import json
+import time
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from lab.cli import main
 
 READY = "html[data-python=ready]"
 START = 90_000  # ms; a cold start on a slow machine
+SHOWN = ("iterations", "utilization", "wait_p95", "latency_mean", "peak_pages", "occupancy")
 
 
 class LabPage:
@@ -81,3 +84,16 @@ def command_line(capsys: Any, *arguments: str) -> dict[str, Any]:
     assert main(["replay", "traces/course.json", "--json", *arguments]) == 0
     printed: dict[str, Any] = json.loads(capsys.readouterr().out)
     return printed
+
+
+def assert_same_figures(lab: LabPage, printed: dict[str, Any], wait: float = 0) -> None:
+    """Every card of both sides shows what the command line prints; `wait` seconds are given to get there."""
+    expected = {(p, name): printed["policies"][p][name] for p in printed["policies"] for name in SHOWN}
+    until = time.monotonic() + wait
+    while True:
+        shown = {policy: lab.metrics(policy) for policy in printed["policies"]}
+        got = {(policy, name): shown[policy][name] for policy, name in expected}
+        if got == pytest.approx(expected, abs=1e-9) or time.monotonic() > until:
+            break
+        lab.page.wait_for_timeout(50)
+    assert got == pytest.approx(expected, abs=1e-9)

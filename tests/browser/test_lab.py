@@ -4,18 +4,16 @@ import functools
 import json
 import shutil
 import threading
-import time
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from lab_page import START, LabPage, command_line, opened
+from lab_page import START, LabPage, assert_same_figures, command_line, opened
 from lab_server import LabServer
 from playwright.sync_api import Error, expect
 from recorder import Recorder
 
 ROOT = Path(__file__).resolve().parents[2]
-SHOWN = ("iterations", "utilization", "wait_p95", "latency_mean", "peak_pages", "occupancy")
 
 
 @pytest.fixture(autouse=True)
@@ -26,19 +24,6 @@ def in_the_checkout(monkeypatch):
 def said(lab: LabPage, policy: str) -> str:
     """What a side says of this iteration, on one line."""
     return " ".join(lab.side(policy).locator(".words").inner_text().split())
-
-
-def assert_same_figures(lab: LabPage, printed: dict, wait: float = 0) -> None:
-    """Every card of both sides shows what the command line prints; `wait` seconds are given to get there."""
-    expected = {(p, name): printed["policies"][p][name] for p in printed["policies"] for name in SHOWN}
-    until = time.monotonic() + wait
-    while True:
-        shown = {policy: lab.metrics(policy) for policy in printed["policies"]}
-        got = {(policy, name): shown[policy][name] for policy, name in expected}
-        if got == pytest.approx(expected, abs=1e-9) or time.monotonic() > until:
-            break
-        lab.page.wait_for_timeout(50)
-    assert got == pytest.approx(expected, abs=1e-9)
 
 
 # ---- the course replay ---------------------------------------------------------------------------------------------
