@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lab.errors import InputError
-from lab.workload import Limits, Trace
+from lab.workload import Trace
 
 if TYPE_CHECKING:
     from lab.cuda.job import Settings
 
+PROGRAM = "serving-lab replay"
 BACKENDS = ("simulator", "cuda")
 DEFAULT_SECONDS = 600
 
@@ -91,18 +92,19 @@ def _number(text: str, name: str, source: str, kind: type[int] | type[float]) ->
     return kind(text)
 
 
-def replay_on_cuda(
-    trace: Trace,
-    limits: Limits,
-    policies: Sequence[str],
-    engine_options: dict[str, Any],
-    options: argparse.Namespace,
-    sha256: str,
-) -> int:
-    """`serving-lab replay --backend cuda`; `trace` has its arrivals in iterations. Returns the exit status."""
+def replay_on_cuda(trace: Trace, policies: Sequence[str], options: argparse.Namespace, sha256: str) -> int:
+    """`serving-lab replay --backend cuda`: `trace` under its own limits and options. Returns the exit status."""
     from lab.cuda.command import replay_on_device
     from lab.cuda.job import make_job
 
-    settings, seconds = settings_from(options, "serving-lab replay")
-    job = make_job(trace, limits, policies, engine_options, settings, sha256=sha256)
-    return replay_on_device(job, seconds=seconds, as_json=options.json, save=options.cuda_save)
+    for flag in ("events", "perfetto"):
+        if getattr(options, flag) is not None:
+            raise InputError(
+                "is written by the simulator; leave it out, or --backend", field=f"--{flag}", source=PROGRAM
+            )
+    settings, seconds = settings_from(options, PROGRAM)
+    job = make_job(trace, policies, settings, sha256)
+    try:
+        return replay_on_device(job, seconds=seconds, as_json=options.json, save=options.cuda_save)
+    except InputError as error:
+        raise error.at(source=options.trace) from None

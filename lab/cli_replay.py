@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from lab import cli_options, option_notices
+from lab import cli_cuda, cli_options, option_notices
 from lab.cli_options import whole as _whole
 from lab.errors import InputError
 from lab.files import Writable, whole_file
@@ -62,6 +62,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     parser.add_argument("--events", metavar="FILE", help="write every iteration as JSON Lines (- is stdout)")
     parser.add_argument("--perfetto", metavar="FILE", help="write a Chrome trace for ui.perfetto.dev (- is stdout)")
     cli_options.add_to(parser)
+    cli_cuda.add_replay_options(parser)
     parser.set_defaults(run=run_replay)
 
 
@@ -85,6 +86,9 @@ def run_replay(arguments: argparse.Namespace) -> int:
     limits, options = _limits_and_options(read, arguments)
     trace = _timed(read, options, arguments.trace)
     _say_what_has_no_effect(read, options, limits, policies, arguments)
+    if arguments.backend == "cuda":
+        replayed = replace(trace, limits=limits, options=options)
+        return cli_cuda.replay_on_cuda(replayed, policies, arguments, trace_sha256(read))
     with contextlib.ExitStack() as outputs:
         watchers: list[Watch] = []
         progress = ReplayProgress(sys.stderr) if sys.stderr is not None and sys.stderr.isatty() else None

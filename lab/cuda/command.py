@@ -26,7 +26,7 @@ def replay_on_device(
     3 a fault of ours, or the child process died. `command`: another child, for tests.
     Raises InputError for a log that a GPU cannot repeat, before a process is started.
     """
-    plans_of(job.trace, job.limits, job.policies, job.options)
+    plans_of(job.trace, job.policies)
     running = Running(job, seconds, command)
     show = _progress()
     for event in running.events():

@@ -124,8 +124,8 @@ def document(measured: Measured, measured_at: str, lab_version: str, python: str
         "valid": True,
         "invalid_because": [],
         "trace": {"name": job.trace.name, "sha256": job.sha256, "requests": len(job.trace.requests)},
-        "limits": asdict(job.limits),
-        "options": dict(job.options),
+        "limits": asdict(job.trace.limits),
+        "options": job.trace.options.changes(),
         "device": measured.device,
         "versions": {"lab": lab_version, "python": python, **measured.versions},
         "shape": {

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from lab.cuda.shapes import DTYPE_BYTES, SHAPES, LayerShape
 from lab.errors import InputError
-from lab.formats.trace_json import in_iterations, parse_trace, trace_sha256, trace_to_dict
+from lab.formats.trace_json import parse_trace, trace_sha256, trace_to_dict
 from lab.options import Options
 from lab.policies import POLICIES, policy_named
 from lab.values import check_choice, check_flag, check_integer, check_positive
@@ -76,16 +77,13 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One replay: a trace, what it is replayed under, and how. `trace` has its arrivals in iterations.
+    """One replay: a trace with the limits and options that it is replayed under, and how it is measured.
 
-    sha256: of the trace as it was written, in whatever time unit
-    options: engine options that differ from their defaults, by name
+    sha256: of the trace as it was read, before other limits or options took the place of its own
     """
 
     trace: Trace
-    limits: Limits
     policies: tuple[str, ...] = tuple(POLICIES)
-    options: Mapping[str, Any] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
     sha256: str = ""
 
@@ -93,9 +91,7 @@ class Job:
         """As plain JSON data, for the child process."""
         return {
             "trace": trace_to_dict(self.trace),
-            "limits": asdict(self.limits),
             "policies": list(self.policies),
-            "options": dict(self.options),
             "settings": self.settings.to_dict(),
             "sha256": self.sha256,
         }
@@ -103,43 +99,26 @@ class Job:
 
 def make_job(
     trace: Trace,
-    limits: Limits | None = None,
     policies: Sequence[str] = tuple(POLICIES),
-    options: Mapping[str, Any] | None = None,
     settings: Settings | None = None,
-    iteration_ms: int | float = 20,
     sha256: str | None = None,
 ) -> Job:
-    """A job for `trace`, with everything checked that can be checked without a device.
-
-    limits:       instead of the trace's own
-    iteration_ms: for a trace in ms or s: how long an iteration is taken to be
-
-    Raises InputError, naming the field.
-    """
+    """A job for `trace`, with everything checked that can be checked without a device. InputError names the field."""
     if not policies:
         raise InputError("names no policy; name static, continuous or both", field="policies")
     for name in policies:
         policy_named(name)
     if len(set(policies)) != len(policies):
         raise InputError("names a policy twice; name each once", field="policies")
-    checked = Options(**(options or {})).changes()
-    return Job(
-        in_iterations(trace, iteration_ms),
-        trace.limits if limits is None else limits,
-        tuple(policies),
-        checked,
-        settings or Settings(),
-        sha256 or trace_sha256(trace),
-    )
+    return Job(trace, tuple(policies), settings or Settings(), sha256 or trace_sha256(trace))
 
 
-SUBMITTED = ("trace", "limits", "policies", "options", "iteration_ms")
+SUBMITTED = ("trace", "limits", "options", "policies")
 
 
 def job_from_request(value: object, settings: Settings, most_requests: int) -> Job:
-    """The job that a client asks for: a JSON object with `trace`, and if wanted `limits`, `policies`, `options` and
-    `iteration_ms`. How the device is used is not for the client to say.
+    """The job that a client asks for: a JSON object with `trace`, and if wanted `limits` and `options`, each of which
+    changes some of the trace's own, and `policies`. How the device is used is not for the client to say.
 
     Raises InputError, naming the place, as for any trace; also for more than `most_requests` requests.
     """
@@ -152,39 +131,35 @@ def job_from_request(value: object, settings: Settings, most_requests: int) -> J
             f"has {len(trace.requests)} requests, and this server replays at most {most_requests}; use a shorter one",
             field="trace",
         )
-    limits = trace.limits
-    if "limits" in asked:
-        changes = _known(asked["limits"], tuple(f.name for f in fields(Limits)), "limits")
-        try:
-            limits = replace(limits, **changes)
-        except InputError as error:
-            raise error.at(place="limits") from None
     policies = asked.get("policies", list(POLICIES))
     if not isinstance(policies, list):
         raise InputError("must be a list of names; write [...]", field="policies")
-    options = _known(asked.get("options", {}), tuple(f.name for f in fields(Options)), "options")
+    sha256 = trace_sha256(trace)
+    limits = _changed(trace.limits, asked.get("limits", {}), "limits")
+    options = _changed(trace.options, asked.get("options", {}), "options")
+    return make_job(replace(trace, limits=limits, options=options), policies, settings, sha256)
+
+
+Changed = TypeVar("Changed", Limits, Options)
+
+
+def _changed(own: Changed, changes: object, place: str) -> Changed:
+    known = _known(changes, tuple(entry.name for entry in fields(own)), place)
     try:
-        return make_job(trace, limits, policies, options, settings, asked.get("iteration_ms", 20))
+        return replace(own, **known)
     except InputError as error:
-        raise error.at(place="options" if error.field in options else None) from None
+        raise error.at(place=place) from None
 
 
 def parse_trace_value(value: object) -> Trace:
     """The trace that plain data describes, checked as a file is."""
-    import json
-
     return parse_trace(json.dumps(value), source="trace")
 
 
 def job_from_dict(value: Mapping[str, Any]) -> Job:
     """The job that `Job.to_dict` wrote."""
     return Job(
-        parse_trace_value(value["trace"]),
-        Limits(**value["limits"]),
-        tuple(value["policies"]),
-        dict(value["options"]),
-        Settings(**value["settings"]),
-        value["sha256"],
+        parse_trace_value(value["trace"]), tuple(value["policies"]), Settings(**value["settings"]), value["sha256"]
     )
 
 

@@ -57,7 +57,7 @@ def measure(job: Job, tell: Tell, ops: PagedOps | None = None) -> dict[str, Any]
     Raises InputError for a log that cannot be repeated, and DeviceError for a device that is too small.
     """
     settings = job.settings
-    plans = plans_of(job.trace, job.limits, job.policies, job.options)
+    plans = plans_of(job.trace, job.policies)
     target = torch.device("cpu") if settings.device == CPU else torch.device("cuda", settings.device)
     shape = settings.layer_shape
     facts = device.facts(target)

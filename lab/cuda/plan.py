@@ -10,12 +10,10 @@ last token of a request is never fed. Pages are the engine's own, so every reque
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from lab.errors import InputError
-from lab.options import Options
 from lab.paging import pages_for
 from lab.records import Idle, Iteration
 from lab.replay import run
@@ -193,16 +191,13 @@ class _Books:
         return decodes, prefills
 
 
-def plans_of(
-    trace: Trace, limits: Limits, policies: Sequence[str], options: Mapping[str, Any] | None = None
-) -> dict[str, Plan]:
-    """The plan of each of `policies` for `trace`, whose arrivals are in iterations; `options`: of `lab.options`.
+def plans_of(trace: Trace, policies: Sequence[str]) -> dict[str, Plan]:
+    """The plan of each of `policies` for `trace`, under its own limits and options.
 
     Raises InputError as `lab.replay.run` and `make_plan` do.
     """
-    extra: dict[str, Any] = {"options": Options(**options)} if options else {}
-    outcome = run(trace, limits, policies, **extra)
-    return {name: make_plan(name, policy.records, limits) for name, policy in outcome.policies.items()}
+    outcome = run(trace, policies=policies)
+    return {name: make_plan(name, policy.records, trace.limits) for name, policy in outcome.policies.items()}
 
 
 def kv_lengths(step: Step) -> tuple[list[int], list[int]]:

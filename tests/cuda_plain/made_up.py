@@ -60,7 +60,7 @@ def measurement(
     }
     versions = {"torch": "0", "cuda": "0", "triton": "0"}
     measured = Measured(job, {**DEVICE, "kind": kind}, versions, "triton", speed)
-    for name, plan in plans_of(job.trace, job.limits, job.policies, job.options).items():
+    for name, plan in plans_of(job.trace, job.policies).items():
         measured.add_verification(name, MadeUp(passed))
         if passed:
             runs = [[floor * ratio * wobble for floor in floors(job, plan)] for wobble in (0.98, 1.0, 1.02)]

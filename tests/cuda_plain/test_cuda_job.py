@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
-from made_up import COURSE, course_job
+from made_up import COURSE
 
 from lab.cuda.job import CPU, Settings, job_from_dict, job_from_request, make_job
 from lab.cuda.memory import replay_bytes, shown_bytes
 from lab.cuda.plan import plans_of
 from lab.cuda.shapes import SHAPES
 from lab.errors import InputError
-from lab.formats.trace_json import parse_trace, read_trace
+from lab.formats.trace_json import parse_trace, read_trace, trace_sha256
+from lab.options import Options
 
 TRACE = json.loads(COURSE.read_text("utf-8"))
 
@@ -65,23 +67,21 @@ def test_settings_beyond_their_bounds_are_refused_by_name(field, value):
 
 
 def test_a_job_goes_to_the_child_and_back_unchanged():
-    job = make_job(
-        read_trace(COURSE), policies=["continuous"], options={"victim": "largest"}, settings=Settings(layers=2)
-    )
+    trace = replace(read_trace(COURSE), options=Options(victim="largest"))
+    job = make_job(trace, ["continuous"], Settings(layers=2), "f" * 64)
     assert job_from_dict(json.loads(json.dumps(job.to_dict()))) == job
 
 
-def test_a_trace_in_seconds_is_brought_to_iterations_and_keeps_its_own_hash():
-    plain = {**TRACE, "time_unit": "s"}
-    job = asked(trace=plain, iteration_ms=500)
-    assert [request.arrival for request in job.trace.requests][4] == 16
-    assert job.sha256 != course_job().sha256
-    assert job_from_dict(job.to_dict()).sha256 == job.sha256
+def test_a_trace_in_seconds_keeps_its_own_hash():
+    job = asked(trace={**TRACE, "time_unit": "s"}, options={"iteration_ms": 500})
+    assert job.trace.options.iteration_ms == 500
+    assert job.sha256 == trace_sha256(replace(read_trace(COURSE), time_unit="s"))
+    assert job_from_dict(job.to_dict()) == job
 
 
 def test_a_client_may_change_limits_and_policies():
     job = asked(limits={"num_pages": 20}, policies=["static"])
-    assert (job.limits.num_pages, job.limits.max_num_seqs, job.policies) == (20, 3, ("static",))
+    assert (job.trace.limits.num_pages, job.trace.limits.max_num_seqs, job.policies) == (20, 3, ("static",))
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_client_may_change_limits_and_policies():
         ({"policies": [[]]}, "policy: must be one of"),
         ({"options": {"victim": "me"}}, "options, victim: must be one of"),
         ({"options": {"code": "x"}}, "options, code: unknown key"),
-        ({"iteration_ms": 0, "trace": {**TRACE, "time_unit": "ms"}}, "iteration_ms: must be a number above 0"),
+        ({"options": {"iteration_ms": 0}}, "options, iteration_ms: must be above 0"),
         ({"trace": {**TRACE, "requests": 3}}, "trace: requests: must be a list"),
         ({"trace": {**TRACE, "more": 3}}, "trace: more: unknown key"),
         ({"trace": "x"}, "trace: must be an object"),
@@ -124,12 +124,12 @@ def test_too_many_requests_are_refused_one_over_the_bound():
 
 def test_memory_is_reckoned_before_anything_is_put_on_the_device():
     trace = read_trace(COURSE)
-    plans = list(plans_of(trace, trace.limits, ["static", "continuous"]).values())
+    plans = list(plans_of(trace, ["static", "continuous"]).values())
     llama = replay_bytes(plans, SHAPES["llama-3.1-8b"], 4, "bfloat16")
     assert 4 * 436_207_616 + 3 * 2**30 <= llama < 8 * 10**9
     assert replay_bytes(plans, SHAPES["llama-3.1-8b"], 2, "bfloat16") < llama
     wide = parse_trace(json.dumps({**TRACE, "limits": {**TRACE["limits"], "num_pages": 10**7}}))
-    huge = list(plans_of(wide, wide.limits, ["continuous"]).values())
+    huge = list(plans_of(wide, ["continuous"]).values())
     assert replay_bytes(huge, SHAPES["llama-3.1-8b"], 4, "bfloat16") > 10**7 * 16 * 2048 * 2 * 4
 
 

@@ -13,6 +13,7 @@ from lab.cuda import plan as planning
 from lab.cuda.plan import Work, kv_lengths, make_plan, padded, plans_of
 from lab.errors import InputError
 from lab.formats.trace_json import read_trace
+from lab.options import Options
 from lab.records import Idle, Iteration
 from lab.replay import run
 from lab.workload import Limits, Request, Trace
@@ -29,7 +30,7 @@ def small(requests, **limits):
 
 def test_every_busy_iteration_of_the_course_trace_is_a_step():
     trace = read_trace(COURSE)
-    plans = plans_of(trace, trace.limits, ["static", "continuous"])
+    plans = plans_of(trace, ["static", "continuous"])
     assert [len(plan.steps) for plan in plans.values()] == [116, 82]
     for policy, plan in plans.items():
         log = [r for r in records_of(trace, policy=policy) if isinstance(r, Iteration)]
@@ -157,3 +158,47 @@ def test_neither_the_lab_nor_what_runs_beside_a_device_imports_torch_triton_or_n
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
     code = "import sys, lab.cli; print([name for name in sys.modules if name.startswith('lab.cuda')])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+BESIDE = {"max_num_batched_tokens": 16, "chunked_prefill": True, "num_pages": 14}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"prefill_first": True},
+        {"chunk_multiple": 4},
+        {"allocation": "final-length"},
+        {"allocation": "slab"},
+        {"victim": "largest"},
+        {"cancellation": "honoured"},
+        {"step_time": "llama-3.1-8b-h100", "kv_read": True, "scheduler_us": 500},
+        {"figures": True},
+    ],
+    ids=str,
+)
+def test_options_that_only_schedule_otherwise_are_repeated_too(options):
+    trace = read_trace(COURSE)
+    requests = tuple(replace(request, cancel_after_tokens=5) for request in trace.requests)
+    trace = replace(trace, requests=requests, limits=replace(trace.limits, **BESIDE), options=Options(**options))
+    for policy, plan in plans_of(trace, ["static", "continuous"]).items():
+        log = run(trace, policies=[policy]).policies[policy].records
+        tokens = [sum(r.tokens.values()) for r in log if isinstance(r, Iteration)]
+        assert [step.tokens for step in plan.steps] == [count for count in tokens if count]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"preemption": "swap"}, "turn prefix caching, forked samples and swapping off"),
+        ({"prefix_caching": True}, "turn prefix caching"),
+        ({"fork_samples": True}, "turn prefix caching and forked samples off"),
+    ],
+    ids=str,
+)
+def test_options_that_share_or_move_pages_are_refused(options, said):
+    trace = read_trace(COURSE)
+    requests = tuple(replace(request, samples=2, prefix=("p", "q")) for request in trace.requests)
+    trace = replace(trace, requests=requests, limits=replace(trace.limits, num_pages=12), options=Options(**options))
+    with pytest.raises(InputError, match=said):
+        plans_of(trace, ["continuous"])
