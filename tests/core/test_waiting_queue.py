@@ -69,3 +69,51 @@ def test_an_empty_queue(members):
         queue.take()
     with pytest.raises(IndexError):
         _ = queue.head
+
+
+def ranked(*names):
+    """Sequences whose place in the order of arrival is that in the alphabet."""
+    return [Progress(request, ord(request.id) - ord("a")) for request in requests_of(*((n, 0, 1, 1) for n in names))]
+
+
+def test_who_was_preempted_comes_back_in_order_of_arrival_and_sample():
+    queue = WaitingQueue()
+    a, b, c, d = ranked("a", "b", "c", "d")
+    twin = Progress(requests_of(("b", 0, 1, 1))[0], 1)
+    twin.id, twin.sample = "b#2", 1
+    queue.arrive(d)
+    for one in (b, c, a, twin):
+        queue.put_back(one)
+    assert queue.view() == ("a", "b", "b#2", "c", "d")
+    queue.remove(twin)
+    assert [queue.take().id for _ in range(4)] == ["a", "b", "c", "d"]
+
+
+def test_leaving_from_the_front_the_middle_and_the_end():
+    queue = WaitingQueue()
+    members = ranked(*"abcdef")
+    for one in members:
+        queue.arrive(one)
+    views = [queue.view()]
+    for i in (2, 0, 5, 1):
+        queue.remove(members[i])
+        views.append(queue.view())
+    assert [list(view) for view in views] == [list("abcdef"), list("abdef"), list("bdef"), list("bde"), list("de")]
+    assert [len(view) for view in views] == [6, 5, 4, 3, 2]
+    assert (queue.head.id, len(queue)) == ("d", 2)
+    queue.arrive(members[2])
+    assert (queue.view(), list(views[1])) == (("d", "e", "c"), list("abdef"))
+    assert [queue.take().id for _ in range(3)] == ["d", "e", "c"]
+    assert not queue
+
+
+def test_after_all_have_left_the_queue_is_empty():
+    queue = WaitingQueue()
+    members = ranked(*"abc")
+    for one in members:
+        queue.arrive(one)
+    for i in (1, 2, 0):
+        queue.remove(members[i])
+    assert (len(queue), queue.view()) == (0, ())
+    with pytest.raises(IndexError):
+        _ = queue.head
