@@ -70,10 +70,10 @@ class Ends:
                 visit.fate, visit.finish = "completed", self.t
         if self.options.cancellation != "off":
             gone = []
-            for visit in self.visits:
-                after = visit.request.cancel_after_tokens
-                reached = any(s.generated == after for s in visit.sequences if s in emitted)
-                if visit.fate is None and not visit.left and after is not None and reached:
+            for sequence in emitted:
+                visit = self.visits[sequence.order[0]]
+                reached = sequence.generated == visit.request.cancel_after_tokens
+                if reached and visit.fate is None and not visit.left and visit not in gone:
                     gone.append(visit)
             self.client_leaves(gone)
         cancelled = self.of_cancelled(self.residents)

@@ -39,7 +39,8 @@ class Rows:
                 later += min(len(s.table) * size, most) - s.kv()
         slab = self.options.allocation == "slab"
         free = len(self.pool.free)
-        gone = [s for s in self.residents if self.visits[s.order[0]].left]
+        ignored = self.options.cancellation == "ignored"
+        gone = [s for s in self.residents if ignored and self.visits[s.order[0]].left]
         return {
             "reserved_slots": later,
             "internal_slots": sum(self.unfilled(s) for s in self.residents) - later,

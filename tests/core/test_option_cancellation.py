@@ -77,6 +77,22 @@ def test_after_so_many_tokens_it_is_released_with_those_that_finish_in_admission
     ]
 
 
+def test_several_that_leave_at_one_end_do_so_in_admission_order():
+    """b has less on its counter than a, whose client was served before, and is admitted first."""
+    requests = [
+        ("x", 0, 1, 1, {"client": "A"}),
+        ("y", 0, 1, 1, {"client": "B"}),
+        ("a", 1, 1, 9, {"client": "A", "cancel_after_tokens": 1}),
+        ("b", 1, 1, 9, {"client": "B", "cancel_after_tokens": 1}),
+    ]
+    rows = rows_of(*requests, seqs=3, pages=12, admission="vtc", input_weight=2, **HONOURED)
+    assert told(rows, "admitted", "cancelled")[-1] == (["a", "b"], ["a", "b"])
+    requests[0] = ("x", 0, 2, 1, {"client": "A"})
+    requests.insert(2, ("z", 1, 1, 1, {"client": "C"}))
+    rows = rows_of(*requests, seqs=3, pages=12, admission="vtc", **HONOURED)
+    assert told(rows, "admitted", "cancelled", "released")[1] == (["z", "b", "a"], ["b", "a"], ["z", "b", "a"])
+
+
 @BOTH
 @pytest.mark.parametrize(("after", "left"), [(2, ["a"]), (3, []), (4, [])])
 def test_before_at_and_after_its_last_token(after, left, cancellation):

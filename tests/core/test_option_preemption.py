@@ -161,6 +161,15 @@ def test_largest_takes_the_one_with_most_tokens_and_newest_the_last():
     assert (newest[1]["lost_tokens"], largest[1]["lost_tokens"]) == (2, 7)
 
 
+def test_the_largest_is_not_taken_once_it_is_scheduled():
+    """a, with more tokens, has been given its turn when b needs a page: b gives way itself."""
+    rows = rows_of(("a", 0, 4, 3), ("b", 0, 1, 3), seqs=2, pages=4, size=2, victim="largest")
+    assert told(rows[:2], "pages", "preempted", "tokens") == [
+        ({"a": [0, 1, 2], "b": [3]}, [], {"a": 4, "b": 1}),
+        ({"a": [0, 1, 2]}, ["b"], {"a": 1}),
+    ]
+
+
 def test_of_equals_the_largest_is_the_newest():
     rows = rows_of(*[(name, 0, 1, 4) for name in "abc"], seqs=3, pages=3, size=2, victim="largest")
     assert told(rows[1:2], "pages", "preempted") == [({"a": [0, 2]}, ["c", "b"])]
