@@ -72,10 +72,14 @@ class Preview:
 
         Problems are told, not raised. (Judging comes last, as it takes longer than anybody waits for a page.)
         """
-        changed = self._refresh()
-        content, self._unjudged = self._unjudged, None
-        if content is not None:
-            self._tell([*self.told.problems, *judged(content)])
+        changed = False
+        try:
+            changed = self._refresh()
+            content, self._unjudged = self._unjudged, None
+            if content is not None:
+                self._tell([*self.told.problems, *judged(content)])
+        except Exception as error:  # the next save is to be looked at all the same
+            self._tell([f"the preview failed ({type(error).__name__}: {error}); save again, or start it again"])
         return changed
 
     def _refresh(self) -> bool:

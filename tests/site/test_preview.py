@@ -142,6 +142,22 @@ def test_what_does_not_behave_is_shown_all_the_same_and_told(
     assert f"preview: {words}" in capsys.readouterr().err
 
 
+def test_a_fault_in_a_look_is_told_and_the_next_one_looks_again(
+    built: list[Content], opened: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = exercise(tmp_path)
+    shown = opened(checks=tmp_path)
+
+    def fail(_content: Content) -> list[str]:
+        raise BuilderFault("no interpreter")
+
+    monkeypatch.setattr(preview, "judged", fail)
+    assert not shown.look() and "no interpreter" in shown.told.problems[0]
+    monkeypatch.setattr(preview, "judged", lambda content: [])
+    change(folder / "exercise.json", title="Mended")
+    assert shown.look() and shown.told.problems == () and len(built) == 2
+
+
 def test_a_built_site_is_served_as_it_is(tmp_path: Path) -> None:
     import argparse
 
