@@ -1,6 +1,7 @@
 """Tests of every random case: the decorator, and what they read from rows."""
 
 import os
+import sys
 from functools import lru_cache
 
 import pytest
@@ -8,7 +9,7 @@ from option_strategies import replayed, seeded_case
 from plain_time import in_units
 
 # The same examples in every run: a red test is red for everyone.
-EXAMPLES = int(os.environ.get("SERVING_LAB_EXAMPLES", "150"))
+EXAMPLES = int(os.environ.get("SERVING_LAB_EXAMPLES", "40" if sys.platform == "emscripten" else "150"))
 POLICIES = ("static", "continuous")
 
 

@@ -172,6 +172,16 @@ def test_under_static_a_batch_of_finished_members_alone_is_released_at_the_end_o
     ]
 
 
+def test_under_static_the_batch_is_released_with_the_last_that_is_cancelled():
+    two = [("a", 0, 1, 1), ("b", 0, 1, 9, {"cancel_after_tokens": 2}), ("d", 0, 1, 1)]
+    rows = rows_of(*two, policy="static", seqs=2, pages=9, **HONOURED)
+    assert told(rows, "released", "cancelled", "running") == [
+        ([], [], ["a", "b"]),
+        (["a", "b"], ["b"], ["b"]),
+        (["d"], [], ["d"]),
+    ]
+
+
 def test_what_is_wasted_when_it_is_ignored():
     request = ("a", 0, 4, 10, {"cancel_after_tokens": 3})
     engine = {"seqs": 1, "pages": 7, "size": 2, "kv_bytes_per_token": 100}

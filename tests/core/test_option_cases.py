@@ -8,6 +8,7 @@ from option_strategies import seeded_case
 from plain_options import Engine
 
 SEEDS = range(400)
+pytestmark = pytest.mark.cpython_only("takes seconds; the random cases are the same everywhere")
 POLICIES = ("static", "continuous")
 
 

@@ -92,6 +92,25 @@ def test_a_victim_finds_its_own_pages_again():
     assert [row["lost_tokens"] for row in rows] == [0, 0, 4, 0, 0, 0]
 
 
+def test_pages_that_were_swapped_in_are_found_by_nobody():
+    requests = [("a", 0, 3, 4), ("b", 0, 3, 4, {"prefix": (9,)}), ("c", 7, 3, 1, {"prefix": (9,)})]
+    rows = rows_of(*requests, pages=4, preemption="swap", **CACHING)
+    # a has overwritten b's pages by the time that b comes back; c comes when b is over.
+    assert told(rows[:2], "pages", "swapped_out") == [
+        ({"a": [0, 1], "b": [2, 3]}, {}),
+        ({"a": [0, 1, 3]}, {"b": 2}),
+    ]
+    assert told(rows[4:], "pages", "cached") == [
+        ({"b": [2, 3, 1]}, {}),
+        ({"b": [2, 3, 1]}, {}),
+        ({"b": [2, 3, 1, 0]}, {}),
+        ({"c": [0, 1]}, {}),
+    ]
+    # Without a nobody is preempted, and b's first page is found.
+    rows = rows_of(*requests[1:], pages=4, preemption="swap", **CACHING)
+    assert [row["cached"] for row in rows if row["iteration"] == 8] == [{"c": 2}]
+
+
 def test_prefill_that_is_found_is_not_counted():
     sharing = replay_of(("a", 0, 4, 1, ONE_TWO), ("b", 1, 6, 1, ONE_TWO), pages=9, **CACHING)["metrics"]["sharing"]
     assert (sharing["prefill_tokens"], sharing["cached_tokens"]) == (4 + 2, 4)
