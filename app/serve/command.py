@@ -20,7 +20,10 @@ import tornado.web
 
 from app.build.command import add_content_arguments
 from app.build.errors import BuildError
+from app.serve import cuda_options
 from app.serve.browser import open_browser
+from app.serve.cuda_api import Access, cuda_rules
+from app.serve.cuda_queue import Replays
 from app.serve.handler import FileHandler
 from app.serve.ports import DEFAULT, PortError, listen
 from app.serve.preview import NAME as PREVIEW
@@ -54,11 +57,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="a further name under which a browser may ask for the lab, as behind a proxy; may be repeated",
     )
+    cuda_options.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Serves until it is stopped; returns the exit status (0 stopped, 2 cannot be done as asked, 3 a fault of ours)."""
     logging.getLogger("tornado").setLevel(logging.CRITICAL)  # what a browser does wrong, it is told itself
+    replays = cuda_options.replays_from(args)
     try:
         preview = _preview(args)
         site = _site(Path(args.dir) if args.dir else None) if preview is None else None
@@ -77,25 +82,36 @@ def run(args: argparse.Namespace) -> int:
     print(f"The serving lab is at {url} (Ctrl-C stops it)", flush=True)
     shown = preview if preview is not None else site
     assert shown is not None
-    application = make_application(shown, args.prefix, allowed_hosts(args.host, args.allow_host))
+    hosts = allowed_hosts(args.host, args.allow_host)
+    token = cuda_options.token_for(hosts is None or bool(args.allow_host)) if replays is not None else None
+    if token is not None:
+        # In the fragment, which stays in the browser.
+        print(f"Replays on a GPU need a token: {url}#cuda-token={token}", flush=True)
+    application = make_application(shown, args.prefix, hosts, replays, token)
     if not args.no_browser:
         open_browser(url)
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_serve(application, sockets, preview))
+        asyncio.run(_serve(application, sockets, preview, replays))
     if preview is not None:
         preview.close()
     return 0
 
 
 def make_application(
-    site: SiteFolder | Preview, prefix: str = "/", hosts: frozenset[str] | None = None
+    site: SiteFolder | Preview,
+    prefix: str = "/",
+    hosts: frozenset[str] | None = None,
+    replays: Replays | None = None,
+    token: str | None = None,
 ) -> tornado.web.Application:
-    """The web application: the site below `prefix`, and nothing else."""
+    """The web application: the site below `prefix`, with the API of the CUDA backend if there are `replays`."""
     handed = {"site": site.site if isinstance(site, Preview) else site, "hosts": hosts}
     below = re.escape(prefix)
     rules: list[tuple] = [(rf"{below}(.*)", FileHandler, handed)]
     if isinstance(site, Preview):
         rules.insert(0, (f"{below}{re.escape(PREVIEW)}", PreviewHandler, {"preview": site, "hosts": hosts}))
+    if replays is not None:
+        rules[:0] = cuda_rules(below, replays, Access(hosts, token))
     if prefix != "/":
         rules.append((re.escape(prefix.rstrip("/")), tornado.web.RedirectHandler, {"url": prefix, "permanent": False}))
     rules.append((r"/(.*)", NothingHere, handed))
@@ -134,7 +150,10 @@ def _site(folder: Path | None) -> SiteFolder:
 
 
 async def _serve(
-    application: tornado.web.Application, sockets: list[socket.socket], preview: Preview | None = None
+    application: tornado.web.Application,
+    sockets: list[socket.socket],
+    preview: Preview | None = None,
+    replays: Replays | None = None,
 ) -> None:
     server = tornado.httpserver.HTTPServer(application)
     server.add_sockets(sockets)
@@ -150,6 +169,8 @@ async def _serve(
         threading.Thread(target=_watch, args=(preview,), daemon=True).start()
     await stopped.wait()
     server.stop()
+    if replays is not None:
+        await replays.close()
     await server.close_all_connections()
 
 

@@ -17,10 +17,11 @@ from lab.cuda.child import DeviceError
 from lab.cuda.document import Measured, document
 from lab.cuda.job import CPU, Job
 from lab.cuda.layers import Layers
-from lab.cuda.memory import BANDWIDTH_BUFFER, replay_bytes, shown_bytes
+from lab.cuda.memory import BANDWIDTH_BUFFER, MOST_ON_CPU, plan_bytes, replay_bytes, shown_bytes
 from lab.cuda.plan import Plan, plans_of
 from lab.cuda.reference import TOLERANCE
 from lab.cuda.replayer import Replayer
+from lab.cuda.shapes import DTYPE_BYTES
 from lab.cuda.stopwatch import Stopwatch, bandwidth
 from lab.cuda.verify import verify
 
@@ -63,6 +64,12 @@ def measure(job: Job, tell: Tell, ops: PagedOps | None = None) -> dict[str, Any]
     facts = device.facts(target)
     if target.type == "cpu":
         torch.set_num_threads(1)  # the work is small, and threads that wait for each other cost more than they give
+        needed = max(plan_bytes(plan, shape, settings.layers, DTYPE_BYTES[settings.dtype]) for plan in plans.values())
+        if needed > MOST_ON_CPU:
+            raise DeviceError(
+                f"On the CPU a replay may need {shown_bytes(MOST_ON_CPU)} of memory, and this one needs "
+                f"{shown_bytes(needed)}; choose fewer layers, a smaller shape, or a smaller pool."
+            )
     else:
         _make_room(job, list(plans.values()), target, tell)
     if ops is None:

@@ -18,10 +18,11 @@ def replay_bytes(plans: Sequence[Plan], shape: LayerShape, layers: int, dtype: s
     """Bytes that a replay of `plans`, one after the other, needs at its peak, with everything around it."""
     size = DTYPE_BYTES[dtype]
     weights = layers * shape.weights * size
-    return weights + max([2 * BANDWIDTH_BUFFER, *(_plan_bytes(plan, shape, layers, size) for plan in plans)]) + OVERHEAD
+    return weights + max([2 * BANDWIDTH_BUFFER, *(plan_bytes(plan, shape, layers, size) for plan in plans)]) + OVERHEAD
 
 
-def _plan_bytes(plan: Plan, shape: LayerShape, layers: int, size: int) -> int:
+def plan_bytes(plan: Plan, shape: LayerShape, layers: int, size: int) -> int:
+    """Bytes that a replay of `plan` needs beside the weights; `size`: bytes a number."""
     pool = layers * (plan.num_pages + 1) * plan.page_size * shape.kv_token * size
     # Of one step: inputs, joint projection, both halves of the MLP, each with a copy.
     activations = 2 * plan.most_tokens * (2 * shape.hidden + 2 * shape.qkv + 3 * shape.ff) * size
@@ -31,6 +32,10 @@ def _plan_bytes(plan: Plan, shape: LayerShape, layers: int, size: int) -> int:
     kept = layers * plan.num_pages * plan.page_size * shape.kv_token * size
     float64 = 8 * (longest * shape.kv_token + 3 * shape.heads * chunk * longest)
     return pool + activations + kept + float64
+
+
+MOST_ON_CPU = 4 * 2**30
+"""Bytes that a replay on a CPU may need beside the weights."""
 
 
 def shown_bytes(count: float) -> str:

@@ -11,7 +11,7 @@ last token of a request is never fed. Pages are the engine's own, so every reque
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lab.errors import InputError
 from lab.paging import pages_for
@@ -20,8 +20,9 @@ from lab.replay import run
 from lab.workload import Limits, Trace
 
 MOST_STEPS = 5000
+MOST_TOKENS = 2**24
 MOST_TABLE_CELLS = 2**26
-"""Block tables of all steps, padded to the longest, lie on the device before the first step."""
+"""Slots and block tables of all steps, padded to the longest, lie on the device before the first step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,26 +101,48 @@ def make_plan(policy: str, records: Iterable[Iteration | Idle], limits: Limits) 
     tokens that appear without having been computed (as with a prefix cache, or after swapping); and for one that is
     too large. That used and free pages are exactly the pool is looked at in each iteration.
     """
-    books = _Books(limits)
-    steps: list[Step] = []
-    cells = 0
+    planner = Planner(policy, limits)
     for record in records:
+        planner.add(record)
+    return planner.plan()
+
+
+class Planner:
+    """Makes a plan from one record after another, so that a log that is too large is never kept."""
+
+    def __init__(self, policy: str, limits: Limits) -> None:
+        self.policy, self.limits = policy, limits
+        self._books = _Books(limits)
+        self._steps: list[Step] = []
+        self._stale: set[int] = set()
+        self._cells = 0
+        self._tokens = 0
+
+    def add(self, record: Iteration | Idle) -> None:
+        """The next record. Raises InputError as `make_plan` says."""
         if isinstance(record, Idle):
-            continue
+            return
         try:
-            step = books.enter(record)
+            step = self._books.enter(record)
         except InputError as error:
-            raise error.at(place=f"{policy}, iteration {record.iteration}") from None
-        if step.tokens:  # the last iteration of a static batch may run nothing
-            steps.append(step)
-        cells += len(step.decodes) * max((len(work.table) for work in step.decodes), default=0)
-        if len(steps) > MOST_STEPS or cells > MOST_TABLE_CELLS:
+            raise error.at(place=f"{self.policy}, iteration {record.iteration}") from None
+        self._stale.update(step.stale)
+        if not step.tokens:  # the last iteration of a static batch may run nothing
+            return
+        self._steps.append(replace(step, stale=tuple(sorted(self._stale))))
+        self._stale.clear()
+        self._tokens += step.tokens
+        self._cells += len(step.decodes) * max((len(work.table) for work in step.decodes), default=0)
+        if len(self._steps) > MOST_STEPS or self._tokens > MOST_TOKENS or self._cells > MOST_TABLE_CELLS:
             raise InputError(
-                f"is too large to be replayed on a GPU (more than {MOST_STEPS} busy iterations, or block tables of "
-                f"more than {MOST_TABLE_CELLS} pages in all); use a shorter trace",
-                place=policy,
+                f"is too large to be replayed on a GPU (at most {MOST_STEPS} busy iterations, {MOST_TOKENS} tokens and "
+                f"{MOST_TABLE_CELLS} entries of block tables in all); use a shorter trace",
+                place=self.policy,
             )
-    return Plan(policy, limits.num_pages, limits.page_size, tuple(steps))
+
+    def plan(self) -> Plan:
+        """The plan of all records so far."""
+        return Plan(self.policy, self.limits.num_pages, self.limits.page_size, tuple(self._steps))
 
 
 class _Books:
@@ -196,8 +219,9 @@ def plans_of(trace: Trace, policies: Sequence[str]) -> dict[str, Plan]:
 
     Raises InputError as `lab.replay.run` and `make_plan` do.
     """
-    outcome = run(trace, policies=policies)
-    return {name: make_plan(name, policy.records, trace.limits) for name, policy in outcome.policies.items()}
+    planners = {name: Planner(name, trace.limits) for name in policies}
+    run(trace, policies=policies, keep_records=False, watch=lambda policy, record: planners[policy].add(record))
+    return {name: planner.plan() for name, planner in planners.items()}
 
 
 def kv_lengths(step: Step) -> tuple[list[int], list[int]]:

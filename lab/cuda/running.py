@@ -82,6 +82,7 @@ class Running:
     def events(self) -> Iterator[dict[str, Any]]:
         """Notices and progress as they come. When this ends, or is closed, the child is gone and `ending` is set."""
         said: Ending | None = None
+        last_word = False
         try:
             while said is None:
                 said = self._stopped()
@@ -100,9 +101,9 @@ class Running:
                 elif event["event"] in ("progress", "notice"):
                     yield event
                 else:
-                    said = _ending(event)
+                    said, last_word = _ending(event), True
         finally:
-            self._end(said is not None and said.outcome in ("done", "refused", "device", "fault"))
+            self._end(last_word)
             self.ending = said or Ending("cancelled", "The replay was cancelled.")
 
     def _stopped(self) -> Ending | None:

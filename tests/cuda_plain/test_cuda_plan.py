@@ -133,16 +133,22 @@ def test_pages_that_vanish_without_a_preemption_are_refused():
         make_plan("continuous", log, trace.limits)
 
 
-@pytest.mark.parametrize("name", ["MOST_STEPS", "MOST_TABLE_CELLS"])
+@pytest.mark.parametrize("name", ["MOST_STEPS", "MOST_TOKENS", "MOST_TABLE_CELLS"])
 def test_a_log_that_is_too_large_is_refused_one_over_the_bound(monkeypatch, name):
     trace = small([("a", 0, 1, 5)])
     log = records_of(trace)  # a prefill, then 4 decodes of 1 or 2 pages
-    most = {"MOST_STEPS": 5, "MOST_TABLE_CELLS": 6}[name]
+    most = {"MOST_STEPS": 5, "MOST_TOKENS": 5, "MOST_TABLE_CELLS": 6}[name]
     monkeypatch.setattr(planning, name, most)
     make_plan("continuous", log, trace.limits)
     monkeypatch.setattr(planning, name, most - 1)
     with pytest.raises(InputError, match="too large"):
         make_plan("continuous", log, trace.limits)
+
+
+def test_a_trace_without_end_is_refused_before_it_is_all_replayed():
+    trace = small([("a", 0, 1, 2**40)], num_pages=2**40)
+    with pytest.raises(InputError, match="too large"):
+        plans_of(trace, ["continuous"])
 
 
 def test_batches_are_padded_to_the_size_of_a_graph():
