@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from option_cases import busy, by_id, on_random_cases, request_of
 from option_strategies import replay_of, replayed
 from plain_engine import differences as plain_differences
@@ -160,6 +161,7 @@ def test_the_same_input_gives_the_same_bytes_in_another_process():
         "    print(replay.to_json(), json.dumps(replay.to_document()))\n"
     )
     here = Path(__file__).resolve().parent
+    path = os.pathsep.join([str(here), str(here.parents[1])])
     printed = [
         subprocess.run(
             [sys.executable, "-c", program],
