@@ -192,7 +192,7 @@ document.addEventListener("click", (event) => {
 const picker = setUpTraces(openState);
 const share = setUpSharing({hashNow, openState, name: () => view.model.trace.name});
 const editor = setUpEditor({
-  calls, share, state, builtIn, openState,
+  calls, share, state, builtIn, openState, key,
   highlight: (id) => view.highlight(id),
 });
 

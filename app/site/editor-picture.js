@@ -132,10 +132,13 @@ export class Picture {
 
   #drawRow({key, cells}, index, value) {
     const made = this.#rows.get(key) ?? this.#make(key);
+    if (this.svg.children[index + 1] !== made.group && made.group !== this.#drag?.group) this.#place(made.group, this.svg.children[index + 1] ?? null);
     const {row} = this;
+    const drawn = [cells, index, this.colors[index], this.x, row, key === this.#at];
+    if (made.drawn?.every((part, at) => part === drawn[at])) return;
+    made.drawn = drawn;
     const thick = Math.min(row - 10, 16);
     const top = (row - thick) / 2;
-    if (this.svg.children[index + 1] !== made.group && made.group !== this.#drag?.group) this.#place(made.group, this.svg.children[index + 1] ?? null);
     setAttr(made.group, "transform", `translate(0 ${index * row})`);
     made.group.style.setProperty("--c", this.colors[index] ?? "var(--soft)");
     made.group.classList.toggle("current", key === this.#at);
@@ -198,8 +201,12 @@ export class Picture {
 
   /** Light a row, as the table's current one. */
   current(key) {
+    if (key === this.#at) return;
+    const before = this.#at;
     this.#at = key;
-    if (this.sheet && this.width) for (const [one, made] of this.#rows) {
+    for (const one of [before, key]) {
+      const made = this.#rows.get(one);
+      if (!made) continue;
       made.group.classList.toggle("current", one === key);
       for (const {node} of made.handles.values()) node.setAttribute("tabindex", one === key ? "0" : "-1");
     }

@@ -42,6 +42,10 @@ export class Table {
       const made = this.#rows.get(row.key) ?? this.#make(row.key);
       const before = this.body.children[index];
       if (before !== made.node) this.#place(made.node, before ?? null);
+      // Rows are replaced, never changed: of a hundred rows one drag has one to draw.
+      const drawn = [row, index, colors[index], errors, columns.length];
+      if (made.drawn?.every((part, at) => part === drawn[at])) return;
+      made.drawn = drawn;
       setText(made.number, String(index + 1));
       made.node.style.setProperty("--c", colors[index] ?? "var(--soft)");
       for (const [field, input] of made.cells) {

@@ -4,6 +4,7 @@
 import {h, setAttr, setText} from "./replay-dom.js";
 import {byCell, Errors, placed} from "./editor-errors.js";
 import {Generate} from "./editor-generate.js";
+import {Draft} from "./editor-draft.js";
 import {History} from "./editor-history.js";
 import {isTable, readTable, tableText} from "./editor-paste.js";
 import {Picture} from "./editor-picture.js";
@@ -18,6 +19,7 @@ const UNITS = [["iteration", "iterations"], ["ms", "milliseconds"], ["s", "secon
 
 export class Editor {
   #errors = [];
+  #cells = new Map(); // errors by cell
   #asked = new Set(); // columns that are shown though nothing is in them
   #colors = [];
   #limits = ""; // those of the last replay, as JSON
@@ -25,7 +27,7 @@ export class Editor {
 
   /**
    * @param {HTMLElement} place
-   * @param {object} lab calls, share, state, builtIn, openState, highlight(id), close()
+   * @param {object} lab calls, share, state, builtIn, openState, highlight(id), close(), key(name)
    */
   constructor(place, lab) {
     this.place = place;
@@ -42,6 +44,7 @@ export class Editor {
       change: (key, field, text, gesture) => this.#edit(key, field, text, gesture),
       done: () => this.history.pause(), row: (key) => this.#current(key),
     });
+    this.draft = new Draft(lab.key("trace-draft"));
     this.errors = new Errors((key, field) => this.table.focus(key, field));
     this.teaches = new Teaches();
     this.#build();
@@ -84,6 +87,25 @@ export class Editor {
   open(payload) {
     this.show(payload);
     if (!this.table.focus(this.sheet.rows[0]?.key, "id")) this.empty.focus();
+    this.#offer();
+  }
+
+  /** What was edited here last, if it is not what is here now. */
+  #offer() {
+    const kept = this.draft.read();
+    let sheet;
+    try {
+      sheet = sheetOf(kept);
+    } catch {
+      return; // nothing is kept, or nothing that can be read
+    }
+    if (this.history.canUndo || kept === textOf(this.sheet, this.sheet.limits)) return;
+    const back = h("button", {type: "button", class: "as-link", text: "Bring it back", on: {click: () => {
+      this.#change(sheet);
+      this.#say("This is the trace that you edited last.");
+      this.table.focus(sheet.rows[0]?.key, "id");
+    }}});
+    this.says.replaceChildren(`You edited another trace here last: ${sheet.head.name}, ${sheet.rows.length} requests. `, back);
   }
 
   /** A replay has come: of this editor's trace, of other limits, or of a trace that somebody opened. */
@@ -108,7 +130,7 @@ export class Editor {
 
   /** Another trace takes the place of this one; the step can be undone. */
   #take(sheet) {
-    this.#errors = [];
+    this.#setErrors([]);
     this.history.push(sheet);
   }
 
@@ -130,6 +152,7 @@ export class Editor {
   #changed() {
     this.#draw();
     this.#ask();
+    this.draft.keep(textOf(this.sheet, this.sheet.limits));
   }
 
   #edit(key, field, text, gesture) {
@@ -202,7 +225,7 @@ export class Editor {
 
   #step(step, words) {
     if (!step()) return;
-    this.#errors = [];
+    this.#setErrors([]);
     this.#changed();
     this.#say(words);
   }
@@ -290,8 +313,14 @@ export class Editor {
   }
 
   #wrong(errors, sheet) {
-    this.#errors = placed(errors, sheet);
+    this.#setErrors(placed(errors, sheet));
     this.#draw();
+  }
+
+  #setErrors(errors) {
+    if (!errors.length && !this.#errors.length) return;
+    this.#errors = errors;
+    this.#cells = byCell(errors);
   }
 
   // ---- drawing -----------------------------------------------------------------------------------------------
@@ -322,7 +351,7 @@ export class Editor {
   #draw() {
     const {sheet} = this;
     const {rows, head} = sheet;
-    this.table.show(sheet, columnsOf(sheet, this.#asked), byCell(this.#errors), this.#colors);
+    this.table.show(sheet, columnsOf(sheet, this.#asked), this.#cells, this.#colors);
     this.picture.show(sheet, this.#colors);
     this.#drawTools();
     this.errors.show(this.#errors);

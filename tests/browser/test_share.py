@@ -141,7 +141,7 @@ def test_a_link_of_two_megabytes_or_cut_short_is_refused_when_it_is_what_was_ope
             (f"{before}trace={'A' * 2_000_000}", "too long"),
         ):
             lab.page.goto("about:blank")
-            lab.open(f"{server.url}#{fragment}")
+            lab.open(f"{server.url}#{fragment}", ready=False)  # it takes no Python to see that
             expect(lab.page.locator("#notice-link")).to_contain_text(says)
             lab.reveal()
             assert lab.metrics("static")["iterations"] == 116
@@ -201,6 +201,18 @@ def test_what_is_too_long_for_a_link_goes_by_file(browser, server, tmp_path, cap
             lab.page.get_by_role("button", name="Save it as a file").click()
         waiting.value.save_as(tmp_path / "handed.json")
         assert waiting.value.suggested_filename == "course.lab.json"
+        # A reload finds no link in the address; what was edited is not lost for that.
+        editor.cell("arrival", 2).fill("1")
+        lab.page.wait_for_function("() => Object.keys(localStorage).some((name) => name.endsWith('trace-draft'))")
+        lab.page.wait_for_function("() => location.hash === ''")
+        lab.page.reload()
+        lab.wait_ready()
+        editor.open()
+        assert editor.cell("arrival", 2).input_value() == "0"
+        lab.page.get_by_role("button", name="Bring it back").click()
+        assert editor.cell("arrival", 2).input_value() == "1"
+        assert editor.cell("prefix", 2).input_value() == json.dumps(trace["requests"][1]["prefix"])
+        lab.wait_metric("continuous", "peak_pages", 14)
     with opened(browser) as lab:
         lab.open(server.url)
         editor = EditorPage(lab)
