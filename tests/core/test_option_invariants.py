@@ -165,11 +165,7 @@ def test_the_same_input_gives_the_same_bytes_in_another_process():
     printed = [
         subprocess.run(
             [sys.executable, "-c", program],
-            env={
-                **os.environ,
-                "PYTHONHASHSEED": seed,
-                "PYTHONPATH": os.pathsep.join([str(here), str(here.parents[1])]),
-            },
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
             capture_output=True,
             check=True,
         ).stdout
