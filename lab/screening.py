@@ -73,6 +73,8 @@ def sequence_name(request_id: str, sample: int) -> str:
 
 def check_sequence_names(requests: Sequence[Request], options: Options) -> None:
     """Raise InputError if a request's id is the name of another one's forked sequence."""
+    if not options.fork_samples:
+        return
     samples = {request.id: samples_of(request, options) for request in requests}
     for i, request in enumerate(requests):
         parent, mark, number = request.id.rpartition("#")
