@@ -150,7 +150,8 @@ class SubmitHandler(CudaHandler):
         self.body = bytearray()
         if self._finished or self.request.method != "POST":
             return
-        self.request.connection.set_max_body_size(MOST_BYTES)  # type: ignore[union-attr]
+        # Tornado cuts a connection off without a word; up to here it leaves the word to us.
+        self.request.connection.set_max_body_size(2 * MOST_BYTES)  # type: ignore[union-attr]
         kind = self.request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         length = self.request.headers.get("Content-Length", "0")
         if kind != "application/json":  # also what keeps other sites' forms out
