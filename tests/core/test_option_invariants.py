@@ -151,6 +151,21 @@ def test_the_same_input_gives_the_same_bytes(case, replay, policy):
     assert json.dumps(first.to_document()) == json.dumps(again.to_document())
 
 
+@on_random_cases(every=3)
+def test_figures_without_records_are_those_with_them(case, replay, policy):
+    figures = run(case.trace(), policies=(policy,), keep_records=False).to_dict()["policies"][policy]
+    assert figures == {**replay["metrics"], "requests": replay["requests"]}
+
+
+@on_random_cases(every=3)
+def test_requests_that_were_screened_out_leave_no_trace(case, replay, policy):
+    out = {row["id"] for row in replay["metrics"]["rejected"] if row["reason"] != "limit"}
+    if out and len(out) < len(case.requests):
+        alone = replace(case, requests=tuple(request for request in case.requests if request.id not in out))
+        again = replayed(alone, policy)
+        assert again["rows"] == replay["rows"] and again["requests"] == replay["requests"]
+
+
 @pytest.mark.cpython_only("starts a process")
 def test_the_same_input_gives_the_same_bytes_in_another_process():
     """Sets come out in another order in each process, unless the hash seed is fixed."""
