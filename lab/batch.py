@@ -88,8 +88,8 @@ class BatchForming(State):
             return "seats"
         if self.prefixes is not None:
             self._hits = [] if head.host_pages else self.prefixes.hits(head)
-        tokens, pages = self._needs(head)
-        if self._chunk(tokens) == 0:
+        tokens, pages = self._head_needs = self._needs(head)
+        if self.budget_left is not None and self._chunk(tokens) == 0:
             return "tokens"
         if self.prefixes is not None:
             pages += self.prefixes.free_among(self._hits)
@@ -119,8 +119,8 @@ class BatchForming(State):
         return prefill - done, pages
 
     def _seat(self, newcomer: Progress) -> None:
-        """Give `newcomer` the lowest free seat, the pages that it needs, and a first chunk or token."""
-        tokens, pages = self._needs(newcomer)
+        """Give `newcomer`, whom every gate let pass, the lowest free seat, its pages, and a first chunk or token."""
+        tokens, pages = self._head_needs
         if newcomer.host_pages:
             self._bring_back(newcomer)
         else:

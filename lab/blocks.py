@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Iterable, Sequence
 
 Key = int | tuple[int, int, int]
@@ -29,6 +29,8 @@ class BlockManager:
         "_key_of",
         "_page_of",
         "_returned",
+        "_stale",
+        "_stale_count",
         "cached_free",
         "num_pages",
         "page_size",
@@ -41,7 +43,11 @@ class BlockManager:
         self.reverse: bool = reverse
         self.cached_free: int = 0  # free pages that have a key
         self._fresh: int = 0  # pages that were ever taken from those never used
-        self._returned: OrderedDict[int, None] = OrderedDict()  # a queue out of whose middle a page can be taken
+        # A page found in the middle of the queue stays there as a stale entry, since it comes to the front before any
+        # later one of the same page: how many stale entries each page has.
+        self._returned: deque[int] = deque()
+        self._stale: dict[int, int] = {}
+        self._stale_count: int = 0
         self._held: set[int] = set()
         self._extra: dict[int, int] = {}  # reference count - 1 of the pages that are shared
         self._key_of: dict[int, Key] = {}
@@ -79,13 +85,43 @@ class BlockManager:
         fresh = min(count, self.num_pages - self._fresh)
         pages = list(range(self._fresh, self._fresh + fresh))
         self._fresh += fresh
-        for _ in range(count - fresh):
-            pages.append(self._returned.popitem(last=False)[0])
+        if self._stale:
+            pages += [self._next_returned() for _ in range(count - fresh)]
+        elif count > fresh:
+            take = self._returned.popleft
+            pages += [take() for _ in range(count - fresh)]
         self._held.update(pages)
         if self.cached_free:
             for page in pages:
                 self._forget(page)
         return pages
+
+    def _next_returned(self) -> int:
+        """Take the head of the returned pages, past stale entries."""
+        while True:
+            page = self._returned.popleft()
+            if page not in self._stale:
+                return page
+            self._drop_stale(page)
+
+    def _drop_stale(self, page: int) -> None:
+        self._stale_count -= 1
+        self._stale[page] -= 1
+        if not self._stale[page]:
+            del self._stale[page]
+
+    def _leave_queue(self, page: int) -> None:
+        """Let `page`, which is free, out of the queue, which is swept once most of it is stale: O(1) on average."""
+        self._stale[page] = self._stale.get(page, 0) + 1
+        self._stale_count += 1
+        if self._stale_count * 2 > len(self._returned):
+            live: deque[int] = deque()
+            for entry in self._returned:
+                if entry in self._stale:
+                    self._drop_stale(entry)
+                else:
+                    live.append(entry)
+            self._returned = live
 
     def share(self, pages: Sequence[int]) -> None:
         """Count one more owner of each of `pages`, which are held, or free and found by their keys.
@@ -99,7 +135,7 @@ class BlockManager:
             if page in self._held:
                 self._extra[page] = self._extra.get(page, 0) + 1
             else:
-                del self._returned[page]
+                self._leave_queue(page)
                 self._held.add(page)
                 self.cached_free -= 1
 
@@ -153,7 +189,7 @@ class BlockManager:
         if self._extra:
             given = [page for page in given if not self._still_owned(page)]
         self._held.difference_update(given)
-        self._returned.update(dict.fromkeys(given))
+        self._returned.extend(given)
         if self._key_of:
             self.cached_free += sum(page in self._key_of for page in given)
 

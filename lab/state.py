@@ -76,6 +76,7 @@ class State:
         self.sharing: bool = options.prefix_caching or options.fork_samples
         self._choose_victim = VICTIMS[options.victim]
         self._hits: list[int] = []  # known pages that the head of `waiting` begins with
+        self._head_needs: tuple[int, int] = (0, 0)  # tokens and pages, as last asked
         self._start_counting()
 
     def _start_counting(self) -> None:

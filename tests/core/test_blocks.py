@@ -234,25 +234,57 @@ def test_reverse_order_of_release():
     assert pool.allocate(3) == [2, 1, 0]
 
 
-def test_many_random_steps_against_a_list():
-    """The queue and the counts, kept the slow way beside it."""
+@pytest.mark.parametrize("reverse", [False, True])
+def test_many_random_steps_against_a_list(reverse):
+    """The queue, the counts and the keys, kept the slow way beside it."""
     dice = random.Random(3)
-    pool = BlockManager(12, 4)
-    queue, tables = list(range(12)), []
-    for _ in range(3000):
+    pool = BlockManager(12, 4, reverse=reverse)
+    queue, tables, keys = list(range(12)), [], {}
+
+    def check_all():
+        owners = [sum(page in table for table in tables) for page in range(12)]
+        assert [pool.ref_count(page) for page in range(12)] == owners
+        assert (pool.free, pool.shared) == (len(queue), sum(count > 1 for count in owners))
+        assert pool.cached_free == sum(page in keys for page in queue)
+        assert all(pool.find(key) == page for page, key in keys.items())
+
+    for step in range(6000):
         choice = dice.random()
-        if choice < 0.4:
+        if choice < 0.3:
             count = dice.randint(0, 4)
             if count <= len(queue):
                 tables.append(tuple(pool.allocate(count)))
                 assert tables[-1] == tuple(queue[:count])
                 del queue[:count]
-        elif tables and choice < 0.6:
+                for page in tables[-1]:
+                    keys.pop(page, None)
+        elif choice < 0.4 and keys:
+            hits = dice.sample(sorted(keys), dice.randint(1, min(3, len(keys))))
+            pool.share(hits)
+            tables.append(tuple(hits))
+            queue = [page for page in queue if page not in hits]
+        elif tables and choice < 0.5:
             tables.append(pool.fork(dice.choice(tables)))
+        elif tables and choice < 0.6:
+            for page in dice.choice(tables):
+                pool.publish(page, step)
+                if page not in keys and step not in keys.values():
+                    keys[page] = step
         elif tables:
             given = tables.pop(dice.randrange(len(tables)))
             pool.release(given)
-            queue += [page for page in given if not any(page in table for table in tables)]
-        owners = [sum(page in table for table in tables) for page in range(12)]
-        assert [pool.ref_count(page) for page in range(12)] == owners
-        assert (pool.free, pool.shared) == (len(queue), sum(count > 1 for count in owners))
+            order = given[::-1] if reverse else given
+            queue += [page for page in order if not any(page in table for table in tables)]
+        check_all()
+
+
+def test_a_page_that_is_found_again_and_again_leaves_nothing_behind():
+    pool = BlockManager(4, 4)
+    table = held(pool, 4)
+    pool.publish(2, 70)
+    pool.release(table)
+    for _ in range(1000):
+        pool.share([2])
+        pool.release([2])
+    assert len(pool._returned) <= 9
+    assert pool.allocate(4) == [0, 1, 3, 2]
