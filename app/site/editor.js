@@ -114,7 +114,8 @@ export class Editor {
     const text = (trace ?? this.lab.builtIn).text;
     const set = {limits: payload.replay.limits, options: payload.replay.options ?? {}};
     const limits = JSON.stringify(set);
-    if (text !== this.#shownText && from !== "editor") {
+    if (!this.#limits) this.history.now = {...sheetOf(text), ...set}; // what is there when the editor is first opened
+    else if (text !== this.#shownText && from !== "editor") {
       this.#take({...sheetOf(text), ...set});
     } else if (limits !== this.#limits && payload.serial === undefined) {
       // Turned in the fields above: limits and options are the trace's, and a step like any other.

@@ -61,6 +61,7 @@ def test_a_trace_is_built_from_nothing_by_keyboard(browser, server, tmp_path, ca
         editor.tab_to("Edit this trace")
         keys.press("Enter")
         lab.page.wait_for_function("() => document.activeElement.matches('.ed-table .cell')")
+        expect(lab.page.get_by_role("button", name="Undo")).to_have_attribute("aria-disabled", "true")
         editor.tab_to("Empty", back=True)
         keys.press("Enter")
         expect(lab.page.locator(".ed-empty")).to_be_visible()
