@@ -25,10 +25,10 @@ from tornado.iostream import StreamClosedError
 from app.serve.cuda_queue import QueueFull, Replay, Replays
 from app.serve.handler import host_name
 from app.serve.headers import COMMON
-from lab.cuda.document import UNCONFIRMED
 from lab.cuda.job import job_from_request
 from lab.errors import InputError
 from lab.formats.json_text import parse_json
+from lab.measurement.judge import UNCONFIRMED
 
 MOST_BYTES = 2 * 2**20
 """Of a submitted trace."""

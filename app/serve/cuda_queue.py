@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib.util
 import secrets
 import time
 from collections import deque
@@ -14,7 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from lab.cuda.detect import Status, look
+from lab.cuda.detect import INSTALL, Status, look
 from lab.cuda.job import CPU, Job, Settings
 from lab.cuda.running import Ending, Running
 
@@ -200,8 +201,6 @@ class Replays:
 
 def _cpu_status() -> Status:
     """For a device that is the CPU."""
-    import importlib.util
-
     if importlib.util.find_spec("torch") is None:
-        return Status(False, "pytorch", "PyTorch is not installed: pip install 'serving-lab[cuda]'.")
+        return Status(False, "pytorch", f"PyTorch is not installed: {INSTALL}.")
     return Status(True, None, "No GPU is used: replays are verified on the CPU, and their times mean nothing.")

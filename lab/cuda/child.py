@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import sys
@@ -10,6 +11,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any, TextIO
 
+from lab.cuda import detect
+from lab.cuda.detect import INSTALL
 from lab.cuda.job import CPU, Job, job_from_dict
 from lab.errors import InputError, printable
 
@@ -50,10 +53,11 @@ def main() -> int:
 
 def run(job: Job, tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """Do `job` on its device; returns the measurement. Raises InputError and DeviceError."""
-    from lab.cuda.detect import detect
-
-    if job.settings.device != CPU:
-        status = detect()
+    if job.settings.device == CPU:
+        if importlib.util.find_spec("torch") is None:
+            raise DeviceError(f"PyTorch is not installed: {INSTALL}.")
+    else:
+        status = detect.detect()
         if not status.available:
             raise DeviceError(status.sentence)
         if job.settings.device >= len(status.devices):

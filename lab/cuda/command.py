@@ -9,9 +9,9 @@ from typing import Any
 from lab.cuda.job import Job
 from lab.cuda.plan import plans_of
 from lab.cuda.running import Ending, Running
-from lab.cuda.saved import dump_measurement
-from lab.cuda.table import render_measurement
 from lab.files import whole_file
+from lab.measurement.saved import dump_measurement
+from lab.measurement.table import render_measurement
 from lab.terminal import notice
 
 DONE, NOT_VALID, CANNOT, OUR_FAULT = 0, 1, 2, 3

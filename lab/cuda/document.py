@@ -1,8 +1,7 @@
-"""A measurement as plain JSON data: made after a run, read anywhere, without a GPU and without PyTorch.
+"""A measurement as plain JSON data, made after a run.
 
-Its form is lab/cuda/measurement.schema.json. Times are in ms. A floor is the bytes that must move, divided by the
-bandwidth that was measured in the same run; a ratio is a median over its floor. No ratio can be below 1: where one is,
-the clock or the floor is wrong, and the measurement is marked invalid. So is one that was not verified.
+Its form is lab/measurement/measurement.schema.json. Times are in ms. A floor is the bytes that must move, divided by
+the bandwidth that was measured in the same run; a ratio is a median over its floor.
 """
 
 from __future__ import annotations
@@ -16,17 +15,7 @@ from lab.cuda.job import Job
 from lab.cuda.plan import Plan, kv_lengths
 from lab.cuda.shapes import step_bytes
 from lab.cuda.statistics import spread
-
-SCHEMA_VERSION = 1
-KIND = "serving-lab-measurement"
-
-UNCONFIRMED = (
-    "No GPU has run this backend yet. Its kernels agree with float64 in Triton's interpreter and compile for sm_90.",
-    "Products in bfloat16 as a GPU makes them are unconfirmed: the interpreter makes them in float32.",
-    "CUDA graphs, CUDA events, the measured bandwidth, the memory limit, and the notice of a busy GPU are unconfirmed.",
-    "No time in ms is known from a real GPU: no sample measurement of one is shipped yet.",
-)
-"""What no GPU has confirmed yet. Whoever runs `lab/cuda/prove.py` on one, and it passes, takes the lines away."""
+from lab.measurement.judge import KIND, SCHEMA_VERSION, reasons
 
 DOES_NOT_SHOW = (
     "Weights are random; rotary embedding, the embedding and output layers, sampling and the scheduler are left out. "
@@ -152,38 +141,6 @@ def document(measured: Measured, measured_at: str, lab_version: str, python: str
     plain["invalid_because"] = reasons(plain, list(job.policies))
     plain["valid"] = not plain["invalid_because"]
     return plain
-
-
-def reasons(plain: dict[str, Any], policies: Sequence[str]) -> list[str]:
-    """Why the measurement `plain`, which was to hold `policies`, is not to be believed; empty when it is."""
-    found = []
-    if plain["device"]["kind"] != "cuda":
-        found.append("It ran on a CPU: its times say nothing about a GPU.")
-    for name in policies:
-        verification = plain["verification"].get(name)
-        if verification is None:
-            found.append(f"{name} was not verified.")
-        elif not verification["passed"]:
-            found.append(f"{name} differs from float64 attention, first of all at {verification['worst_at']}.")
-    for name, policy in plain["policies"].items():
-        below = [row for row in policy["iterations"] if row["ratio"] < 1]
-        if below:
-            found.append(
-                f"{name}: {len(below)} iterations took less than moving their bytes must take (the first is "
-                f"iteration {below[0]['iteration']}, ratio {below[0]['ratio']:.2f}): the weights were cached, or the "
-                "clock or the floor is wrong."
-            )
-    for row in plain["kernel"] or []:
-        if not row["verified"]:
-            found.append(f"The kernel differs from float64 attention for {row['requests']} x {row['context']} tokens.")
-        if not row["in_cache"] and row["paged_ms"]["median"] < row["floor_ms"]:
-            found.append(f"The kernel beat its floor for {row['requests']} x {row['context']} tokens.")
-    for row in (plain["batch"] or {"rows": []})["rows"]:
-        if not row["verified"]:
-            found.append(f"A step of {row['requests']} requests differs from float64 attention.")
-        if row["ratio"] < 1:
-            found.append(f"A step of {row['requests']} requests took less than moving its bytes must take.")
-    return found
 
 
 def _kv_note(measured: Measured) -> list[str]:

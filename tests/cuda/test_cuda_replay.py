@@ -20,10 +20,10 @@ from lab.cuda.pool import KVPool
 from lab.cuda.reference import TOLERANCE, attention64, relative_error
 from lab.cuda.replayer import Replayer
 from lab.cuda.running import Running
-from lab.cuda.saved import dump_measurement, parse_measurement
 from lab.cuda.shapes import SHAPES
 from lab.cuda.verify import verify
 from lab.formats.trace_json import read_trace
+from lab.measurement.saved import dump_measurement, parse_measurement
 from lab.replay import run
 from lab.workload import Limits, Request, Trace
 

@@ -24,7 +24,7 @@ from app.serve.cuda_queue import Replays
 from app.serve.site_folder import SiteFolder
 from lab.cuda.detect import Status
 from lab.cuda.job import Settings
-from lab.cuda.saved import parse_measurement
+from lab.measurement.saved import parse_measurement
 
 FAKE = [sys.executable, str(Path(__file__).with_name("fake_child.py"))]
 TRACE = json.loads(COURSE.read_text("utf-8"))

@@ -12,8 +12,8 @@ from made_up import COURSE, course_job, measurement
 from lab.cli import main
 from lab.cuda import command
 from lab.cuda.command import replay_on_device
-from lab.cuda.saved import parse_measurement
-from lab.cuda.table import render_measurement
+from lab.measurement.saved import parse_measurement
+from lab.measurement.table import render_measurement
 
 FAKE = [sys.executable, str(Path(__file__).with_name("fake_child.py"))]
 

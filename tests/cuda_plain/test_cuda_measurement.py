@@ -9,10 +9,10 @@ import jsonschema
 import pytest
 from made_up import course_job, measurement
 
-from lab.cuda.document import UNCONFIRMED, reasons
-from lab.cuda.saved import compare, dump_measurement, measurement_schema, parse_measurement
-from lab.cuda.schema import check
 from lab.errors import InputError
+from lab.measurement.judge import UNCONFIRMED, reasons
+from lab.measurement.saved import compare, dump_measurement, measurement_schema, parse_measurement
+from lab.measurement.schema import check
 
 
 @pytest.fixture(scope="module")

@@ -157,7 +157,7 @@ def test_batches_are_padded_to_the_size_of_a_graph():
 
 def test_neither_the_lab_nor_what_runs_beside_a_device_imports_torch_triton_or_numpy():
     code = (
-        "import sys, lab.cli, lab.cuda.plan, lab.cuda.job, lab.cuda.running, lab.cuda.detect, lab.cuda.saved, "
+        "import sys, lab.cli, lab.cuda.plan, lab.cuda.job, lab.cuda.running, lab.cuda.detect, lab.measurement.saved, "
         "lab.cuda.document, lab.cuda.child, lab.cuda.memory; "
         "print(sorted({'torch', 'triton', 'numpy'} & set(sys.modules)))"
     )

@@ -141,6 +141,18 @@ def test_the_real_child_says_in_one_sentence_what_is_missing():
     assert running.ending.message.startswith("There is no NVIDIA driver on this machine")
 
 
+def test_on_a_cpu_pytorch_is_all_that_may_be_missing():
+    code = (
+        "import sys; from lab.cuda import child\n"
+        "child.importlib.util.find_spec = lambda name: None\n"
+        "sys.exit(child.main())"
+    )
+    running = Running(course_job(device=-1), 60, [sys.executable, "-c", code])
+    list(running.events())
+    assert running.ending.outcome == "device"
+    assert running.ending.message.startswith("PyTorch is not installed: pip install")
+
+
 def test_the_real_child_refuses_a_log_that_a_gpu_cannot_repeat(tmp_path):
     code = (
         "import sys; from lab.cuda import child; from lab.errors import InputError\n"

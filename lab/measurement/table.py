@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lab.cuda.document import UNCONFIRMED
 from lab.errors import printable
+from lab.measurement.judge import UNCONFIRMED
 
 
 def render_measurement(measurement: dict[str, Any]) -> str:

@@ -8,15 +8,16 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from lab.cuda.schema import check
 from lab.errors import InputError
 from lab.formats.json_text import parse_json
+from lab.measurement.judge import reasons
+from lab.measurement.schema import check
 
 
 @cache
 def measurement_schema() -> dict[str, Any]:
     """The JSON Schema of a measurement."""
-    schema: dict[str, Any] = json.loads((files("lab.cuda") / "measurement.schema.json").read_text("utf-8"))
+    schema: dict[str, Any] = json.loads((files("lab.measurement") / "measurement.schema.json").read_text("utf-8"))
     return schema
 
 
@@ -34,8 +35,6 @@ def parse_measurement(data: bytes | str, source: str = "measurement") -> dict[st
 
 def _check_story(measurement: dict[str, Any]) -> None:
     """What a schema cannot say: that a run called valid has no reason against it."""
-    from lab.cuda.document import reasons
-
     why = reasons(measurement, list(measurement["policies"]))
     if measurement["valid"] and (why or measurement["invalid_because"] or not measurement["policies"]):
         first = next(iter(why or measurement["invalid_because"]), "It holds no policy.")
