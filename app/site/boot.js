@@ -66,7 +66,7 @@ function writeLink() {
   writeSoon = setTimeout(async () => {
     writeSoon = 0;
     const now = await hashNow();
-    if (damaged || location.hash !== written) return; // where somebody has just gone is not written over
+    if (damaged || wanted !== null || location.hash !== written) return; // where somebody has just gone is not written over
     const hash = now.length > LONGEST ? "" : now; // a trace too long for a link is for a file
     if (`#${hash}` === location.hash || (!hash && !isState(location.hash))) return;
     history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
