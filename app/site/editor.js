@@ -6,10 +6,11 @@ import {byCell, Errors, placed} from "./editor-errors.js";
 import {Generate} from "./editor-generate.js";
 import {Draft} from "./editor-draft.js";
 import {History} from "./editor-history.js";
-import {isTable, readTable, tableText} from "./editor-paste.js";
+import {isTable, tableText} from "./editor-paste.js";
 import {Picture} from "./editor-picture.js";
+import {added, duplicated, moved, pasted, removed} from "./editor-rows.js";
 import {Search} from "./editor-search.js";
-import {columnsOf, emptySheet, freshId, nextRow, row, sheetOf, textOf} from "./editor-sheet.js";
+import {columnsOf, emptySheet, sheetOf, textOf} from "./editor-sheet.js";
 import {Table} from "./editor-table.js";
 import {Teaches} from "./editor-teaches.js";
 import {Tools} from "./editor-tools.js";
@@ -171,43 +172,38 @@ export class Editor {
     this.#draw();
   }
 
+  /** Where the current row is; −1 where there is none. */
+  get #here() {
+    return this.sheet.rows.findIndex(({key}) => key === this.table.at.key);
+  }
+
   /** A row after the current one, and the keyboard in it. */
   #add(field = "id") {
-    const {rows} = this.sheet;
-    const at = rows.findIndex(({key}) => key === this.table.at.key);
-    const before = at < 0 ? rows : [...rows.slice(0, at), ...rows.slice(at + 1), rows[at]]; // named after the current one
-    const made = nextRow(before);
-    this.#change({...this.sheet, rows: rows.toSpliced(at < 0 ? rows.length : at + 1, 0, made)});
-    this.table.focus(made.key, field);
+    const {rows, key} = added(this.sheet.rows, this.#here);
+    this.#change({...this.sheet, rows});
+    this.table.focus(key, field);
+  }
+
+  /** Take rows; the keyboard goes along with the current one, if it is in the table. */
+  #rows({rows, key}) {
+    const inside = this.table.node.contains(document.activeElement);
+    this.#change({...this.sheet, rows});
+    if (key === null) this.empty.focus();
+    else if (inside) this.table.focus(key, this.table.at.field);
+    else this.#current(key);
+    this.#draw();
   }
 
   command(name) {
     if (!this.tools.can(name)) return;
     const {rows} = this.sheet;
-    const at = rows.findIndex(({key}) => key === this.table.at.key);
-    const there = this.place.contains(document.activeElement) && document.activeElement.matches(".cell");
-    const stay = (key) => { if (there) this.table.focus(key, this.table.at.field); else this.table.at.key = key; this.#draw(); };
-    const move = (by) => {
-      const to = at + by;
-      if (at < 0 || to < 0 || to >= rows.length) return;
-      this.#change({...this.sheet, rows: rows.toSpliced(at, 1).toSpliced(to, 0, rows[at])});
-      stay(rows[at].key);
-    };
+    const at = this.#here;
     const act = {
       add: () => this.#add(),
-      duplicate: () => {
-        const made = row({...rows[at].cells, id: freshId([...rows, rows[at]])}, rows[at].extra);
-        this.#change({...this.sheet, rows: rows.toSpliced(at + 1, 0, made)});
-        stay(made.key);
-      },
-      remove: () => {
-        const next = rows[at + 1] ?? rows[at - 1];
-        this.#change({...this.sheet, rows: rows.toSpliced(at, 1)});
-        if (next) stay(next.key);
-        else this.empty.focus();
-      },
-      up: () => move(-1),
-      down: () => move(1),
+      duplicate: () => this.#rows(duplicated(rows, at)),
+      remove: () => this.#rows(removed(rows, at)),
+      up: () => this.#rows(moved(rows, at, -1)),
+      down: () => this.#rows(moved(rows, at, 1)),
       undo: () => this.#step(() => this.history.undo(), "Undone."),
       redo: () => this.#step(() => this.history.redo(), "Redone."),
       empty: () => {
@@ -246,27 +242,12 @@ export class Editor {
     const cell = event.target.closest?.(".ed-table .cell");
     if (!text || (event.target.closest?.("input, textarea, select") && !(cell && isTable(text)))) return;
     event.preventDefault();
-    const {fields, rows: lines, unknown} = readTable(text);
-    const columns = columnsOf(this.sheet, this.#asked).map(({field}) => field);
-    const from = cell ? columns.indexOf(cell.dataset.field) : 0;
-    const named = fields ?? columns.slice(from);
-    const {rows} = this.sheet;
-    const start = cell ? rows.findIndex(({key}) => key === this.table.at.key) : rows.length;
-    const next = [...rows];
-    let wide = 0;
-    lines.forEach((line, index) => {
-      const at = start + index;
-      const cells = {...(next[at] ?? (named.includes("id") ? row({}) : row({id: freshId(next)}))).cells};
-      line.forEach((value, column) => {
-        if (named[column]) cells[named[column]] = value.trim();
-        else if (!fields && value.trim()) wide += 1;
-      });
-      next[at] = next[at] ? {...next[at], cells} : row(cells);
-    });
-    this.#change({...this.sheet, rows: next});
-    const left = [unknown.length ? `Left out: ${unknown.join(", ")}.` : "", wide ? "Cells to the right of the table were left out." : ""].filter(Boolean).join(" ");
-    this.#say(lines.length ? `${lines.length} ${lines.length === 1 ? "row" : "rows"} pasted. ${left}` : "Nothing to paste: there are headings, but no rows.");
-    if (lines.length) this.table.focus(next[start].key, cell?.dataset.field ?? "id");
+    const fields = columnsOf(this.sheet, this.#asked).map(({field}) => field);
+    const from = cell ? fields.indexOf(cell.dataset.field) : 0;
+    const {rows, key, words} = pasted(this.sheet.rows, cell ? this.#here : this.sheet.rows.length, text, fields.slice(from));
+    if (key !== null) this.#change({...this.sheet, rows});
+    this.#say(words);
+    if (key !== null) this.table.focus(key, cell?.dataset.field ?? "id");
   }
 
   async #copy() {
