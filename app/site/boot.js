@@ -172,7 +172,11 @@ function tellTrace({replay, notes = []}, exploring) {
 window.addEventListener("hashchange", () => {
   if (location.hash === written) return;
   written = location.hash;
-  // Going back to an address without a state goes back to the trace's own limits.
+  // Going back to an address without a state goes back to the trace's own limits; a refused link is history then.
+  if (location.hash === "") {
+    damaged = false;
+    notice("link", "");
+  }
   const next = location.hash === "" ? {limits: {}, iteration: null} : readLink();
   if (next) openState(next);
 });
