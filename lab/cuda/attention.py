@@ -14,8 +14,12 @@ from types import ModuleType
 import torch
 import torch.nn.functional as F
 
-TILE = 64
-"""Tokens that a program of the decode kernel takes at once."""
+TILE = 32
+WARPS = 4
+"""Tokens that a program of the decode kernel takes at once, and its warps.
+
+With twice the tokens, ptxas spills registers for sm_90. How fast other sizes are, only a GPU can say.
+"""
 
 LEAST_ROWS = 16
 """The least that a matrix unit takes."""
@@ -163,7 +167,7 @@ class TritonOps(PagedOps):
             PARTS=workspace.parts,
             # The interpreter multiplies bfloat16 as if its bits were integers: there it is brought to float32 first.
             EXACT=q.dtype == torch.float32 or (self.kernels.INTERPRETED and q.dtype == torch.bfloat16),
-            num_warps=4,
+            num_warps=WARPS,
         )
         if workspace.parts > 1:
             self.kernels.combine_kernel[(requests * heads,)](

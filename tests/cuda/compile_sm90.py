@@ -9,7 +9,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, compile
 
 from lab.cuda import kernels
-from lab.cuda.attention import TILE
+from lab.cuda.attention import TILE, WARPS
 from lab.cuda.shapes import SHAPES
 
 H200 = GPUTarget("cuda", 90, 32)
@@ -21,7 +21,7 @@ def compiled(kernel, types: dict[str, str], constants: dict[str, int]) -> dict[s
     source = ASTSource(
         fn=kernel, signature=signature, constexprs={(kernel.arg_names.index(k),): v for k, v in constants.items()}
     )
-    made = compile(source, target=H200, options={"num_warps": 4})
+    made = compile(source, target=H200, options={"num_warps": WARPS})
     return {"cubin": len(made.asm["cubin"]), "shared": made.metadata.shared, "matrix_units": "mma" in made.asm["ptx"]}
 
 

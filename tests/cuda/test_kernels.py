@@ -113,7 +113,7 @@ def test_a_chunk_attends_to_what_is_before_it_and_to_itself(device, dtype, posit
 
 
 def test_long_contexts_are_shared_out_and_short_ones_are_not():
-    assert parts_for(3, 8, 64) == 1
+    assert [parts_for(3, 8, length) for length in (1, TILE, TILE + 1, 4 * TILE)] == [1, 1, 2, 4]
     assert parts_for(1, 8, 65536) == 64
     assert parts_for(256, 8, 65536) == 1
     assert all(
