@@ -12,7 +12,7 @@ from lab.costs import pages_that_fit
 from lab.errors import InputError
 from lab.option_help import GROUPS, HELP_OF, OPTION_HELP, OptionHelp
 from lab.options import PLAIN, Options
-from lab.values import shown
+from lab.values import MAX_NUMBER, shown
 from lab.workload import Limits
 
 NONE = "none"
@@ -96,15 +96,23 @@ def options_for(own: Options, arguments: argparse.Namespace, limits: Limits) -> 
         options.check_with(limits)
     except InputError as error:
         flag = HELP_OF[error.field].flag if error.field in HELP_OF else error.field
-        raise InputError(error.problem, field=flag) from None
+        problem = error.problem.replace(", not null;", f", not {NONE};")  # null is how files write it
+        raise InputError(problem, field=flag) from None
     return options
 
 
 def pages_for_pool(gigabytes: int | float, page_size: int, kv_bytes: int) -> int:
-    """Pages of `page_size` tokens, `kv_bytes` a token, that fit in `gigabytes`. Raises InputError if none does."""
+    """Pages of `page_size` tokens, `kv_bytes` a token, that fit in `gigabytes`. Raises InputError if none
+    does, or more than 2**53 - 1 do.
+    """
     pages = pages_that_fit(int(Fraction(repr(gigabytes)) * GIGABYTE), page_size, kv_bytes)
+    page = page_size * kv_bytes
+    if pages > MAX_NUMBER:
+        raise InputError(
+            f"holds {pages} pages, more than 2**53 - 1; write {MAX_NUMBER * page // GIGABYTE} or less",
+            field="--pool-gb",
+        )
     if pages == 0:
-        page = page_size * kv_bytes
         raise InputError(
             f"holds no page, which takes {page} bytes; write {page / GIGABYTE:.9f} or more",
             field="--pool-gb",

@@ -44,7 +44,9 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
         description="Print what each FILE is like: arrivals, lengths, percentiles. With --html, draw it as well.",
     )
     _add_files(stats)
-    stats.add_argument("--html", metavar="OUT", help="draw all of it in one HTML file, which needs no network")
+    stats.add_argument(
+        "--html", metavar="OUT", help="draw all of it in one HTML file, which needs no network (- is stdout)"
+    )
     stats.add_argument("--json", action="store_true", help="print one JSON object instead of the text")
     stats.set_defaults(run=run_stats)
     cli_trace_generate.add_to(kinds)
@@ -96,17 +98,21 @@ def run_stats(options: argparse.Namespace) -> int:
     if options.json:
         said = {"schema_version": SCHEMA_VERSION, "traces": [stats for _, stats in described]}
         print(json.dumps(said, indent=2, ensure_ascii=False, allow_nan=False))
-    else:
+    elif options.html != "-":  # else stdout is for the page
         print("\n".join(render_stats(stats) for _, stats in described), end="")
     if len(read) < len(options.files):
         return 2
-    if options.html is not None:
+    if options.html == "-":
+        print(_stats_page(described), end="")
+    elif options.html is not None:
         with whole_file(options.html) as out:
             out.write(_stats_page(described))
     return 0
 
 
 def _check_html(options: argparse.Namespace) -> None:
+    if options.html == "-" and options.json:
+        raise InputError("--html and --json cannot both go to stdout; give --html a file", source=PROGRAM)
     for path in options.files:
         if os.path.realpath(options.html) == os.path.realpath(path):
             raise InputError("is one of the traces; choose another file", field="--html", source=PROGRAM)

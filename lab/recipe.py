@@ -108,7 +108,8 @@ def command(recipe: Recipe, *, limits: bool = True) -> str:
         words.append(f"--prompt-tokens {_spelled(recipe.prompt_tokens)}")
         words.append(f"--output-tokens {_spelled(recipe.output_tokens)}")
     if recipe.name != NAME:
-        words.append(f"--name {shlex.quote(recipe.name)}")
+        # A name that begins like a flag is only taken for a name behind an equals sign.
+        words.append("--name" + ("=" if recipe.name.startswith("-") else " ") + shlex.quote(recipe.name))
     if limits:
         for name, value in asdict(recipe.limits).items():
             if value != getattr(LIMITS, name):

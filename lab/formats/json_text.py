@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from lab.errors import InputError
+
+PIECE = 2**20
 
 
 class _WithRepeats(dict[str, Any]):
@@ -42,7 +44,7 @@ def read_bytes(path: str | Path, most: int | None = None) -> bytes:
     source = str(path)
     try:
         with Path(path).open("rb") as file:
-            data = file.read() if most is None else file.read(most + 1)
+            data = file.read() if most is None else _at_most(file, most + 1)
     except FileNotFoundError:
         raise InputError("there is no such file; check the path", source=source) from None
     except IsADirectoryError:
@@ -53,6 +55,15 @@ def read_bytes(path: str | Path, most: int | None = None) -> bytes:
     if most is not None and len(data) > most:
         raise InputError(f"has more than {most} bytes, the most that is read; split it or give --max-mb", source=source)
     return data
+
+
+def _at_most(file: BinaryIO, most: int) -> bytes:
+    # In pieces: `read(most)` takes memory for `most` bytes before it knows how few there are.
+    pieces = []
+    while most and (piece := file.read(min(most, PIECE))):
+        pieces.append(piece)
+        most -= len(piece)
+    return b"".join(pieces)
 
 
 def parse_json(data: bytes | str, source: str) -> Any:

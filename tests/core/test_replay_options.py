@@ -142,6 +142,16 @@ def test_help_has_every_flag_under_its_group(lab):
             "serving-lab replay: --pool-gb: holds no page, which takes 2097152 bytes; write 0.002097152 or more",
         ),
         (
+            ["--pool-gb", "18889465931479"],
+            "serving-lab replay: --pool-gb: holds 9007199254741191 pages, more than 2**53 - 1; "
+            "write 18889465931478 or less",
+        ),
+        (
+            ["--allocation", "none"],
+            'serving-lab replay: --allocation: must be one of "on-demand", "final-length", "slab", not none; '
+            "write one of these",
+        ),
+        (
             ["--pool-gb", "x"],
             'serving-lab replay: argument --pool-gb: must be a number above 0, not "x"; write 20 or 12.5; '
             "see serving-lab replay --help",

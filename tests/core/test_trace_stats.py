@@ -3,6 +3,7 @@
 import json
 import random
 import shlex
+import tracemalloc
 from dataclasses import replace
 
 import pytest
@@ -186,6 +187,16 @@ def test_the_largest_file(lab, tmp_path, command):
     assert lab("trace", command, path)[0] == 0
 
 
+def test_a_small_file_takes_little_memory_whatever_the_largest_may_be(lab, tmp_path):
+    path = written(tmp_path, COURSE_TRACE)
+    tracemalloc.start()
+    try:
+        assert lab("trace", "validate", path, "--max-mb", 999_999_999)[0] == 0
+        assert tracemalloc.get_traced_memory()[1] < 30 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.parametrize("size", ["0", "-1", "x", "1.5", ""])
 def test_a_largest_size_is_a_whole_number(lab, size):
     status, _, err = lab("trace", "validate", COURSE, f"--max-mb={size}")
@@ -221,6 +232,13 @@ def test_generate_takes_limits_and_a_name(lab):
     trace = json.loads(out)
     assert status == 0 and trace["limits"] == own and trace["name"] == "it's mine"
     assert lab(*shlex.split(trace["source"])[1:]) == (0, out, "")
+
+
+@pytest.mark.parametrize("name", ["-", "-1", "-x", "--out", "--name=x", "a\nb"])
+def test_the_source_makes_a_trace_of_any_name_again(lab, name):
+    status, out, _ = lab(*GENERATE, "--mix", "chat=1", f"--name={name}")
+    source = json.loads(out)["source"]
+    assert status == 0 and lab(*shlex.split(source)[1:]) == (0, out, "")
 
 
 @pytest.mark.parametrize(

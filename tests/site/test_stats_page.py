@@ -82,6 +82,17 @@ def test_hardly_any_requests(n):
     assert len(drawn(trace)) == (3 if n else 0)  # one request has no gap
 
 
+def test_the_page_on_stdout(tmp_path, capsys):
+    course = str(tmp_path / "t.json")
+    (tmp_path / "t.json").write_text(dump_trace(course_trace()), "utf-8")
+    assert main(["trace", "stats", course, "--html", "-"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("<!doctype html>") and out.endswith("</html>\n")
+    assert main(["trace", "stats", course, "--html", "-", "--json"]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and "--html and --json cannot both go to stdout" in err
+
+
 def test_one_file_that_asks_for_nothing(tmp_path, capsys):
     path, page = tmp_path / "t.json", tmp_path / "page.html"
     trace = Trace('</script><b>"&', course_trace().limits, long_tailed().requests)
