@@ -20,7 +20,7 @@ from typing import Any
 from lab.cuda.spawn import python_command, python_environment
 
 INSTALL = "pip install 'serving-lab[cuda]' (from a checkout: pip install '.[cuda]')"
-LOOK_SECONDS = 60
+LOOK_SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -279,3 +281,14 @@ def test_a_gpu_that_is_too_small_is_said_before_anything_runs():
     list(running.events())
     assert running.ending.outcome == "device"
     assert "is too small or too full: the replay needs" in running.ending.message
+
+
+def test_the_script_that_proves_the_backend_can_be_rehearsed_without_a_gpu(tmp_path):
+    out = tmp_path / "measurement.json"
+    script = Path(__file__).parents[2] / "lab" / "cuda" / "prove.py"
+    command = [sys.executable, str(script), "--rehearse", "--skip-tests", "--out", str(out)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=280)
+    assert done.returncode == 1, done.stderr  # a measurement on a CPU is not valid
+    assert "the tests were not run" in done.stdout
+    assert "static agrees with float64 attention" in done.stdout
+    assert parse_measurement(out.read_bytes())["device"]["kind"] == "cpu"

@@ -1,0 +1,96 @@
+"""`serving-lab serve` and what it is told about CUDA: run as a command, with a site that holds nothing."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+CODE = (
+    "import sys, app.serve.command as command; from app.serve.site_folder import SiteFolder; from lab.cli import main\n"
+    "command._site = lambda folder: SiteFolder('1', (), {})\n"
+    "sys.exit(main(['serve', '--no-browser', '--port', '0', *sys.argv[1:]]))"
+)
+
+
+def started(*flags, **environment):
+    return subprocess.Popen(
+        [sys.executable, "-c", CODE, *flags],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
+
+
+@contextmanager
+def serving(*flags, lines=1, **environment):
+    """The port, and the lines that were printed."""
+    process = started(*flags, **environment)
+    try:
+        said = [process.stdout.readline() for _ in range(lines)]
+        yield int(re.search(r":(\d+)/", said[0])[1]), said
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        process.communicate()
+
+
+def ask(port, headers=None):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("GET", "/api/cuda", headers=headers or {})
+    response = connection.getresponse()
+    body = response.read()
+    connection.close()
+    return response.status, body
+
+
+def test_by_default_replays_are_offered_to_this_machine_without_a_token():
+    with serving("--cuda-layers", "2", "--cuda-time-limit", "90") as (port, _):
+        status, body = ask(port)
+        told = json.loads(body)
+        assert status == 200
+        assert told["settings"]["layers"] == 2 and told["time_limit_s"] == 90
+        assert told["sentence"].endswith(".")  # whatever this machine has or lacks
+
+
+def test_off_is_off():
+    with serving("--cuda", "off") as (port, _):
+        status, body = ask(port)
+        assert status == 404 and body.startswith(b"<!doctype html>")
+
+
+@pytest.mark.parametrize("flags", [("--host", "0.0.0.0"), ("--allow-host", "lab.example")])
+def test_where_others_may_ask_a_token_is_made_up_and_printed(flags):
+    with serving(*flags, lines=2) as (port, said):
+        token = re.search(r"#cuda-token=([\w-]{32,})\n", said[1])[1]
+        assert ask(port)[0] == 401
+        assert ask(port, {"Authorization": f"Bearer {token}"})[0] == 200
+
+
+def test_a_token_of_ones_own_is_asked_for_everywhere():
+    with serving(SERVING_LAB_CUDA_TOKEN="mine") as (port, _):
+        assert ask(port)[0] == 401
+        assert ask(port, {"Authorization": "Bearer mine"})[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--cuda", "maybe"), "argument --cuda: invalid choice"),
+        (("--cuda-layers", "9"), "--cuda-layers: must be at most 4, not 9"),
+        (("--cuda-device", "first"), "--cuda-device: must be a whole number"),
+    ],
+)
+def test_a_wrong_flag_is_one_line(flags, said):
+    process = started(*flags)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (2, "")
+    assert said in err and len(err.splitlines()) == 1
