@@ -57,7 +57,7 @@ def run(job: Job, tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
         if importlib.util.find_spec("torch") is None:
             raise DeviceError(f"PyTorch is not installed: {INSTALL}.")
     else:
-        status = detect.detect()
+        status = detect.detect(ask_memory=False)
         if not status.available:
             raise DeviceError(status.sentence)
         if job.settings.device >= len(status.devices):

@@ -29,7 +29,7 @@ class Status:
 
     missing:  None, or what stands in the way: driver, gpu, pytorch, pytorch-cuda, triton, compiler, unknown
     sentence: what is there, or what is missing and what to do about it, in one sentence
-    devices:  name, memory_bytes and free_bytes of each GPU, where they could be asked
+    devices:  name, and if asked for memory_bytes and free_bytes, of each GPU
     """
 
     available: bool
@@ -47,10 +47,12 @@ def detect(
     find: Callable[[str], object] = importlib.util.find_spec,
     import_module: Callable[[str], Any] = importlib.import_module,
     which: Callable[[str], str | None] = shutil.which,
+    ask_memory: bool = True,
 ) -> Status:
     """Look in this process: driver, GPU, PyTorch, its CUDA build, Triton, a C compiler, in this order.
 
-    The parameters stand in for the system in tests. PyTorch is imported only when a GPU was seen.
+    ask_memory: also how much memory each GPU has and how much is free, which takes some on each of them while this
+    process lives. The other parameters stand in for the system in tests. PyTorch is imported only when a GPU was seen.
     """
     names = ("nvcuda.dll",) if sys.platform == "win32" else ("libcuda.so.1",)
     driver = next((library for name in names if (library := _loaded(load, name)) is not None), None)
@@ -83,7 +85,7 @@ def detect(
         return Status(False, "triton", f"There is a GPU and PyTorch, but Triton is not installed: {INSTALL}.")
     if not any(which(name) for name in ("cc", "gcc", "clang")):
         return Status(False, "compiler", "There is a GPU and PyTorch, but Triton needs a C compiler: install gcc.")
-    devices = tuple(_device(torch, index) for index in range(torch.cuda.device_count()))
+    devices = tuple(_device(torch, index, ask_memory) for index in range(torch.cuda.device_count()))
     listed = ", ".join(f"{index}: {device['name']}" for index, device in enumerate(devices))
     return Status(True, None, f"CUDA {torch.version.cuda} with PyTorch {torch.__version__} on {listed}.", devices)
 
@@ -95,7 +97,9 @@ def _loaded(load: Callable[[str], Any], name: str) -> Any:
         return None
 
 
-def _device(torch: Any, index: int) -> dict[str, Any]:
+def _device(torch: Any, index: int, ask_memory: bool) -> dict[str, Any]:
+    if not ask_memory:
+        return {"name": torch.cuda.get_device_name(index)}
     free, total = torch.cuda.mem_get_info(index)
     return {"name": torch.cuda.get_device_name(index), "memory_bytes": total, "free_bytes": free}
 

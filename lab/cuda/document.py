@@ -47,6 +47,7 @@ class Measured:
     bandwidth: dict[str, float | int]
     verifications: dict[str, Verified] = field(default_factory=dict)
     policies: dict[str, dict[str, Any]] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
     kernel: list[dict[str, Any]] | None = None
     batch: dict[str, Any] | None = None
 
@@ -135,7 +136,7 @@ def document(measured: Measured, measured_at: str, lab_version: str, python: str
         "policies": measured.policies,
         "kernel": measured.kernel,
         "batch": batch,
-        "notes": [*_kv_note(measured), *DOES_NOT_SHOW],
+        "notes": [*measured.notices, *_kv_note(measured), *DOES_NOT_SHOW],
     }
     plain = short(plain)
     plain["invalid_because"] = reasons(plain, list(job.policies))

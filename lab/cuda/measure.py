@@ -62,6 +62,7 @@ def measure(job: Job, tell: Tell, ops: PagedOps | None = None) -> dict[str, Any]
     target = torch.device("cpu") if settings.device == CPU else torch.device("cuda", settings.device)
     shape = settings.layer_shape
     facts = device.facts(target)
+    notices: list[str] = []
     if target.type == "cpu":
         torch.set_num_threads(1)  # the work is small, and threads that wait for each other cost more than they give
         needed = max(plan_bytes(plan, shape, settings.layers, DTYPE_BYTES[settings.dtype]) for plan in plans.values())
@@ -71,13 +72,15 @@ def measure(job: Job, tell: Tell, ops: PagedOps | None = None) -> dict[str, Any]
                 f"{shown_bytes(needed)}; choose fewer layers, a smaller shape, or a smaller pool."
             )
     else:
-        _make_room(job, list(plans.values()), target, tell)
+        notices = _make_room(job, list(plans.values()), target)
+        for text in notices:
+            tell({"event": "notice", "text": text})
     if ops is None:
         ops = _ops_for(target)
     progress = Progress(tell)
     speed = bandwidth(target, BANDWIDTH_BUFFER if target.type == "cuda" else 2**24, 20)
     layers = Layers(shape, settings.layers, getattr(torch, settings.dtype), target, settings.seed, ops)
-    measured = Measured(job, facts, device.versions(), ops.name, speed)
+    measured = Measured(job, facts, device.versions(), ops.name, speed, notices=notices)
     tolerance = TOLERANCE[settings.dtype]
     replayers: dict[str, Replayer] = {}
     with torch.inference_mode():
@@ -124,8 +127,8 @@ def _ops_for(target: torch.device) -> PagedOps:
     return TritonOps(kernels)
 
 
-def _make_room(job: Job, plans: list[Plan], target: torch.device, tell: Tell) -> None:
-    """Say that the GPU is busy, refuse one that is too small, and keep to the share of its memory that is ours."""
+def _make_room(job: Job, plans: list[Plan], target: torch.device) -> list[str]:
+    """Refuse a GPU that is too small, keep to our share of its memory; returns what is to be said before the run."""
     settings = job.settings
     torch.cuda.set_device(target)
     free, total = torch.cuda.mem_get_info(target)
@@ -142,5 +145,4 @@ def _make_room(job: Job, plans: list[Plan], target: torch.device, tell: Tell) ->
         )
     torch.cuda.set_per_process_memory_fraction(settings.memory_share, target)
     busy = device.busy(target)
-    if busy is not None:
-        tell({"event": "notice", "text": busy})
+    return [] if busy is None else [busy]

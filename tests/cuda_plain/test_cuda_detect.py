@@ -71,6 +71,13 @@ def test_a_gpu_that_can_be_used():
     assert status.devices[0]["free_bytes"] == 60 * 10**9
 
 
+def test_a_replay_that_looks_takes_no_memory_on_other_gpus():
+    torch = torch_with()
+    del torch.cuda.mem_get_info
+    status = detect(lambda name: Driver(), lambda name: object(), lambda name: torch, lambda name: "gcc", False)
+    assert status.devices == ({"name": "NVIDIA H200"},)
+
+
 def test_pytorch_is_not_imported_without_a_gpu():
     def forbidden(name):
         raise AssertionError(name)

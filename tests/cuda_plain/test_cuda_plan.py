@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 from dataclasses import replace
@@ -164,6 +165,29 @@ def test_neither_the_lab_nor_what_runs_beside_a_device_imports_torch_triton_or_n
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
     code = "import sys, lab.cli; print([name for name in sys.modules if name.startswith('lab.cuda')])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_token_is_read_from_where_it_was_written_on_random_traces(seed):
+    chance = random.Random(seed)
+    page_size, seats = chance.choice([1, 2, 4, 7]), chance.randint(1, 4)
+    budget = chance.choice([None, seats, 9])
+    limits = Limits(seats, chance.randint(-(-33 // page_size), 40), page_size, budget, budget is not None)
+    rows = [(n, chance.randint(0, 15), chance.randint(1, 20), chance.randint(1, 12)) for n in range(8)]
+    trace = Trace("random", limits, tuple(Request(f"r{n}", *numbers) for n, *numbers in rows))
+    for plan in plans_of(trace, ["static", "continuous"]).values():
+        memory: dict[int, tuple[str, int]] = {}
+        for step in plan.steps:
+            for page in step.stale:
+                for slot in range(page * page_size, (page + 1) * page_size):
+                    memory.pop(slot, None)
+            works = step.decodes + step.prefills
+            written = [(slot, (w.id, w.position + i)) for w in works for i, slot in enumerate(w.slots(page_size))]
+            assert len(dict(written)) == len(written) == step.tokens
+            memory.update(written)
+            for work in works:
+                whole = replace(work, position=0, tokens=work.length)
+                assert [memory[slot] for slot in whole.slots(page_size)] == [(work.id, at) for at in range(work.length)]
 
 
 BESIDE = {"max_num_batched_tokens": 16, "chunked_prefill": True, "num_pages": 14}

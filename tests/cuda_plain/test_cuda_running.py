@@ -132,7 +132,7 @@ def test_the_real_child_says_in_one_sentence_what_is_missing():
         "import ctypes, sys; from lab.cuda import child\n"
         "def no_library(name): raise OSError(name)\n"
         "import lab.cuda.detect as detecting; real = detecting.detect\n"
-        "detecting.detect = lambda: real(no_library)\n"
+        "detecting.detect = lambda **more: real(no_library, **more)\n"
         "sys.exit(child.main())"
     )
     running = Running(course_job(), 60, [sys.executable, "-c", code])
