@@ -125,9 +125,9 @@ export class Yours {
     setText(this.stale, this.#staleWords());
     this.stale.hidden = !this.stale.textContent;
     this.node.classList.toggle("out", this.#behind);
-    const {limits} = this.payload.replay;
-    const on = [limits.max_num_batched_tokens !== null && "a token budget", limits.chunked_prefill && "chunked prefill"].filter(Boolean);
-    setText(this.off, `Token budget and chunked prefill are off for your code: the exercise does not know them.${
+    const {limits, options} = this.payload.replay;
+    const on = [limits.max_num_batched_tokens !== null && "a token budget", limits.chunked_prefill && "chunked prefill", options && "options of the engine"].filter(Boolean);
+    setText(this.off, `Token budget${options ? ", chunked prefill and options" : " and chunked prefill"} are off for your code: the exercise does not know them.${
       on.length ? ` The sides above have ${on.join(" and ")}; your code is compared with an engine that has not.` : ""}`);
     this.#compare(stopped);
     this.go.hidden = !this.marked;
