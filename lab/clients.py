@@ -58,7 +58,17 @@ class FairQueue(WaitingQueue[Progress]):
     counters: weighted tokens served, by client
     """
 
-    __slots__ = ("_by_client", "_heap", "_in_heap", "_input", "_last_to_leave", "_output", "_waiting", "counters")
+    __slots__ = (
+        "_by_client",
+        "_heap",
+        "_in_heap",
+        "_input",
+        "_last_to_leave",
+        "_least_returned",
+        "_output",
+        "_waiting",
+        "counters",
+    )
 
     def __init__(self, clients: Iterable[str], input_weight: int, output_weight: int) -> None:
         super().__init__()
@@ -72,6 +82,7 @@ class FairQueue(WaitingQueue[Progress]):
         self._heap: list[tuple[int, int, str]] = []
         self._in_heap: set[str] = set()
         self._last_to_leave: str | None = None
+        self._least_returned: int | None = None  # the least counter of the preempted, once it was looked for
 
     @property
     def head(self) -> Progress:
@@ -90,6 +101,7 @@ class FairQueue(WaitingQueue[Progress]):
 
     def put_back(self, item: Progress) -> None:
         super().put_back(item)
+        self._least_returned = None
         self._waiting[item.client] += 1
 
     def take(self) -> Progress:
@@ -101,23 +113,28 @@ class FairQueue(WaitingQueue[Progress]):
 
     def remove(self, item: Progress) -> None:
         super().remove(item)
+        self._least_returned = None
         self._waiting[item.client] -= 1
         if not self._waiting[item.client]:
             self._last_to_leave = item.client
 
     def admitted(self, member: Progress) -> None:
         """`member` was admitted, for the first time."""
+        self._least_returned = None
         self.counters[member.client] += self._input * member.prompt_tokens
 
     def emitted(self, members: Iterable[Progress]) -> None:
         """One token was emitted for each of `members`."""
+        self._least_returned = None
         for member in members:
             self.counters[member.client] += self._output
 
     def _lift(self, client: str) -> None:
         """`client` had nothing waiting: its counter rises to the least of those that have, or the last to leave's."""
         if len(self):
-            least = min((self.counters[member.client] for member in self._returned), default=None)
+            if self._returned and self._least_returned is None:
+                self._least_returned = min(self.counters[member.client] for member in self._returned)
+            least = self._least_returned
             if len(self) > len(self._returned):
                 fresh = self.counters[self._least().client]
                 least = fresh if least is None else min(least, fresh)

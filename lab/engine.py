@@ -103,16 +103,17 @@ class Engine(BatchForming):
 
     def _leave_at_start(self, departures: Departures, now: int) -> None:
         self.left = departures.at_start(now)
-        if self.options.cancellation != "honoured":
+        if self.options.cancellation != "honoured" or not self.left:
             return
+        order = {member: place for place, member in enumerate(self.residents)}
         for rank in self.left:
             ended = departures.end(rank)
             for member in ended:
                 if member.seat == NO_SEAT:
                     self._give_up_waiting(member)
-            for member in [resident for resident in self.residents if resident in ended]:
-                self.residents.remove(member)
+            for member in sorted([one for one in ended if one in order], key=order.__getitem__):
                 self._vacate(member)
+        self.residents = [member for member in self.residents if member.seat != NO_SEAT]
 
     # Phase 3
 

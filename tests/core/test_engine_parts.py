@@ -200,3 +200,49 @@ def test_a_waiting_request_that_is_cancelled_is_asked_no_more():
 
 def test_clients_without_a_name_are_one():
     assert {Progress(request).client for request in requests_of(("a", 0, 1, 1), ("b", 0, 1, 1))} == {""}
+
+
+class Reads(dict):
+    """Counters that count how often they are read."""
+
+    count = 0
+
+    def __getitem__(self, client):
+        self.count += 1
+        return super().__getitem__(client)
+
+
+def test_many_that_arrive_beside_many_that_were_preempted_look_at_these_once():
+    clients = [f"u{i}" for i in range(100)]
+    queue = fair(*clients, *(f"new{i}" for i in range(100)))
+    queue.counters = Reads(queue.counters)
+    for rank, client in enumerate(clients):
+        queue.emitted([member(client=client)] * (5 + rank))
+        queue.put_back(member(f"p{rank}", rank, client=client))
+    queue.counters.count = 0
+    for i in range(100):
+        queue.arrive(member(f"n{i}", 100 + i, client=f"new{i}"))
+    assert queue.counters.count < 1000
+    assert {queue.counters[f"new{i}"] for i in range(100)} == {10}
+
+
+@pytest.mark.parametrize(
+    ("change", "least"),
+    [
+        (lambda queue: queue.emitted([member(client="u")]), 8),
+        (lambda queue: queue.admitted(member(client="u", prompt=2)), 8),
+        (lambda queue: queue.put_back(member("b", 1, client="v")), 4),
+        (lambda queue: queue.take(), 9),
+    ],
+)
+def test_the_next_to_arrive_sees_what_has_changed_the_least_of_the_preempted(change, least):
+    queue = fair("u", "v", "w", "x", "y")
+    queue.counters |= {"u": 6, "v": 4, "w": 9}
+    queue.put_back(member("a", 0, client="u"))
+    queue.put_back(member("c", 2, client="w"))
+    queue.arrive(member("d", 3, client="x"))
+    assert queue.counters["x"] == 6
+    queue.counters["x"] = 100  # so that it is not the least itself
+    change(queue)
+    queue.arrive(member("e", 4, client="y"))
+    assert queue.counters["y"] == least
