@@ -53,6 +53,15 @@ def shared(browser, server, tmp_path_factory):
     return {"link": link, "trace": trace}
 
 
+@pytest.fixture(scope="module")
+def page(browser, server):
+    """A page that is offered links and files that are not in order."""
+    with opened(browser) as lab:
+        lab.open(server.url)
+        lab.reveal()
+        yield lab
+
+
 def test_a_link_opens_the_same_replay_in_a_fresh_profile(browser, shared, capsys):
     assert len(shared["link"]) < 1000
     with opened(browser) as lab:
@@ -93,7 +102,7 @@ def packed(text: str) -> str:
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
-def test_links_that_are_not_whole_are_refused_politely(browser, server, shared, capsys):
+def test_links_that_are_not_whole_are_refused_politely(page, shared, capsys):
     course = printed(capsys, COURSE)
     before, data = parts(shared["link"])
     version, sum_ = before.split("&")[0].removeprefix("own=").split(".")
@@ -117,20 +126,19 @@ def test_links_that_are_not_whole_are_refused_politely(browser, server, shared, 
         (f"{before}trace={data * (2_000_000 // len(data))}", "too long"),
         (f"own=1.{sum_}&trace={packed('x' * 5_000_000)}", "altered"),  # small, until it is unpacked
     ]
-    with opened(browser) as lab:
-        lab.open(server.url)
-        lab.reveal()
-        for fragment, says in bad:
-            lab.page.evaluate("(hash) => { location.hash = hash; }", fragment)
-            expect(lab.page.locator("#notice-link")).to_contain_text(says)
-            expect(lab.page.locator("#notice-link")).to_contain_text("What was on the screen stays.")
-            assert_same_figures(lab, course)
-            assert len(lab.page.inner_text("#notice-link")) < 400
-        assert lab.troubles == []
-        # A whole one still opens after all that.
-        lab.page.evaluate("(hash) => { location.hash = hash; }", shared["link"].split("#", 1)[1])
-        assert_same_figures(lab, printed(capsys, shared["trace"]), wait=20)
-        assert lab.page.locator("#notice-link").count() == 0
+    for fragment, says in bad:
+        page.page.evaluate("(hash) => { location.hash = hash; }", fragment)
+        expect(page.page.locator("#notice-link")).to_contain_text(says)
+        expect(page.page.locator("#notice-link")).to_contain_text("What was on the screen stays.")
+        assert_same_figures(page, course)
+        assert len(page.page.inner_text("#notice-link")) < 400
+    assert page.troubles == []
+    # A whole one still opens after all that.
+    page.page.evaluate("(hash) => { location.hash = hash; }", shared["link"].split("#", 1)[1])
+    assert_same_figures(page, printed(capsys, shared["trace"]), wait=20)
+    assert page.page.locator("#notice-link").count() == 0
+    page.page.get_by_role("button", name="Back to the lab's trace").click()
+    assert_same_figures(page, course, wait=20)
 
 
 def test_a_link_of_two_megabytes_or_cut_short_is_refused_when_it_is_what_was_opened(browser, server, shared):
@@ -148,36 +156,33 @@ def test_a_link_of_two_megabytes_or_cut_short_is_refused_when_it_is_what_was_ope
         assert lab.troubles == []
 
 
-def test_what_python_refuses_is_told_too(browser, server, shared, tmp_path):
-    """Whole and unaltered, but no trace: the link says why, and nothing changes."""
-    with opened(browser) as lab:
-        lab.open(server.url)
-        lab.reveal()
-        wrong = json.loads(COURSE.read_text())
-        wrong["requests"][4]["prompt_tokens"] = 0
-        (tmp_path / "wrong.json").write_text(json.dumps(wrong))
-        (tmp_path / "none.json").write_text("{")
-        (tmp_path / "latin.json").write_bytes("é".encode("latin-1"))
-        (tmp_path / "later.json").write_text('{"schema_version": 2, "lab": ""}')
-        (tmp_path / "empty.json").write_text('{"schema_version": 1, "lab": 5}')
-        (tmp_path / "damaged.json").write_text('{"schema_version": 1, "lab": "own=1.000000000000&trace=AAAA"}')
-        (tmp_path / "big.json").write_text(" " * 9_000_000)
-        editor = EditorPage(lab)
-        for name, says in (
-            ("wrong", "Row 5"),
-            ("none", "JSON"),
-            ("latin", "not text in UTF-8"),
-            ("later", "schema_version"),
-            ("empty", "without a state"),
-            ("damaged", "This file was cut short or altered"),
-            ("big", "9 MB"),
-        ):
-            editor.load(tmp_path / f"{name}.json")
-            expect(lab.page.locator("#notice-file")).to_contain_text(says)
-            expect(lab.page.locator("#notice-file")).to_contain_text("What was on the screen stays.")
-            assert lab.metrics("static")["iterations"] == 116
-        assert lab.page.url == server.url
-        assert lab.troubles == []
+def test_what_python_refuses_is_told_too(page, tmp_path):
+    """Files that are no trace, or none that can be replayed: the page says why, and nothing changes."""
+    wrong = json.loads(COURSE.read_text())
+    wrong["requests"][4]["prompt_tokens"] = 0
+    (tmp_path / "wrong.json").write_text(json.dumps(wrong))
+    (tmp_path / "none.json").write_text("{")
+    (tmp_path / "latin.json").write_bytes("é".encode("latin-1"))
+    (tmp_path / "later.json").write_text('{"schema_version": 2, "lab": ""}')
+    (tmp_path / "empty.json").write_text('{"schema_version": 1, "lab": 5}')
+    (tmp_path / "damaged.json").write_text('{"schema_version": 1, "lab": "own=1.000000000000&trace=AAAA"}')
+    (tmp_path / "big.json").write_text(" " * 9_000_000)
+    editor = EditorPage(page)
+    for name, says in (
+        ("wrong", "Row 5"),
+        ("none", "JSON"),
+        ("latin", "not text in UTF-8"),
+        ("later", "schema_version"),
+        ("empty", "without a state"),
+        ("damaged", "This file was cut short or altered"),
+        ("big", "9 MB"),
+    ):
+        editor.load(tmp_path / f"{name}.json")
+        expect(page.page.locator("#notice-file")).to_contain_text(says)
+        expect(page.page.locator("#notice-file")).to_contain_text("What was on the screen stays.")
+        assert page.metrics("static")["iterations"] == 116
+    assert "trace=" not in page.page.url
+    assert page.troubles == []
 
 
 def test_what_is_too_long_for_a_link_goes_by_file(browser, server, tmp_path, capsys):
