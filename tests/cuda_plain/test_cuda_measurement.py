@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import copy
 import json
+from pathlib import Path
 
 import jsonschema
 import pytest
-from made_up import course_job, measurement
+from made_up import COURSE, course_job, measurement
 
+from lab.cuda.job import Settings, make_job
 from lab.errors import InputError
+from lab.formats.trace_json import read_trace
 from lab.measurement.judge import UNCONFIRMED, reasons
 from lab.measurement.saved import compare, dump_measurement, measurement_schema, parse_measurement
 from lab.measurement.schema import check
+
+SAMPLE = Path(__file__).parents[1] / "core" / "golden" / "measurement.json"
 
 
 @pytest.fixture(scope="module")
@@ -186,6 +191,11 @@ def test_what_keeps_two_from_being_compared_is_said(made):
     figures = {row["figure"]: row for row in both["figures"]}
     assert figures["a step of 1, ms"]["second"] is None
     assert figures["a step of 1, ms"]["second_over_first"] is None
+
+
+def test_the_sample_that_other_tests_read_is_made_by_this_code():
+    job = make_job(read_trace(COURSE), ["continuous"], Settings())
+    assert SAMPLE.read_text("utf-8") == dump_measurement(measurement(job)), "write it again: see this test"
 
 
 def test_what_no_gpu_has_confirmed_is_said_in_sentences():

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from made_up import course_job, measurement
 
+from lab.cuda import running as running_module
 from lab.cuda.running import OUTCOMES, Running
 
 FAKE = [sys.executable, str(Path(__file__).with_name("fake_child.py"))]
@@ -75,7 +76,8 @@ def test_one_that_takes_too_long_is_stopped(how):
     assert running._process.returncode is not None
 
 
-def test_one_that_is_done_and_lingers_is_seen_off():
+def test_one_that_is_done_and_lingers_is_seen_off(monkeypatch):
+    monkeypatch.setattr(running_module, "GRACE_SECONDS", 0.2)
     running = start("lingers")
     list(running.events())
     assert running.ending.outcome == "done"
