@@ -40,7 +40,7 @@ class BatchForming(State):
         """Give everyone who decodes a page for its next token where it needs one; returns them."""
         decodes: list[Progress] = []
         page_size = self.limits.page_size
-        for member in self.residents.copy():  # a copy, since victims leave `residents` on the way
+        for member in self.residents:
             if member.finished or member.seat == NO_SEAT or member.prefilled < member.to_prefill:
                 continue
             full = member.kv >= len(member.table) * page_size
@@ -49,6 +49,8 @@ class BatchForming(State):
             member.state = "decode"
             member.tokens = 1
             decodes.append(member)
+        if self.preempted:
+            self.residents = [member for member in self.residents if member.seat != NO_SEAT]
         return decodes
 
     def _grow(self, member: Progress) -> bool:
@@ -171,7 +173,11 @@ class BatchForming(State):
 
     def _preempt(self) -> None:
         """Take an unfinished resident off its seat, back to `waiting`, with its progress in host memory or lost."""
-        victim = self.residents.pop(self._choose_victim(self.residents))
+        if not self.preempted:
+            self._victims = self._candidates(self.residents)  # nobody joins or grows until all decodes have pages
+        victim = self._victims.pop()
+        while victim.state == "decode":
+            victim = self._victims.pop()
         stored = victim.kv
         pages = pages_for(stored, self.limits.page_size)
         if self.host is not None and stored and self.host.takes(pages):

@@ -74,7 +74,8 @@ class State:
             clients = [request.client or "" for request in self.upcoming]
             self.waiting = self.fair = FairQueue(clients, options.input_weight, options.output_weight)
         self.sharing: bool = options.prefix_caching or options.fork_samples
-        self._choose_victim = VICTIMS[options.victim]
+        self._candidates = VICTIMS[options.victim]
+        self._victims: list[Progress] = []  # who may be preempted in this iteration, the next one last
         self._hits: list[int] = []  # known pages that the head of `waiting` begins with
         self._head_needs: tuple[int, int] = (0, 0)  # tokens and pages, as last asked
         self._start_counting()

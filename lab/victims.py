@@ -6,24 +6,17 @@ from collections.abc import Callable, Sequence
 
 from lab.progress import Progress
 
-Victim = Callable[[Sequence[Progress]], int]
+Candidates = Callable[[Sequence[Progress]], list[Progress]]
 
 
-def newest(residents: Sequence[Progress]) -> int:
-    """Where in `residents` the last admitted unfinished one is: the least progress is lost."""
-    index = len(residents) - 1
-    while residents[index].finished:
-        index -= 1
-    return index
+def newest(residents: Sequence[Progress]) -> list[Progress]:
+    """The unfinished `residents`, the last admitted last, who is the next victim: the least progress is lost."""
+    return [member for member in residents if not member.finished]
 
 
-def largest(residents: Sequence[Progress]) -> int:
-    """Where the unfinished one with the most KV tokens is that is not scheduled yet; of equals the newest."""
-    best, most = -1, -1
-    for index, member in enumerate(residents):
-        if not member.finished and member.state != "decode" and member.kv >= most:
-            best, most = index, member.kv
-    return best
+def largest(residents: Sequence[Progress]) -> list[Progress]:
+    """Those that are not scheduled yet, the one with the most KV tokens last, of equals the newest."""
+    return sorted([one for one in residents if not one.finished and one.state != "decode"], key=lambda one: one.kv)
 
 
-VICTIMS: dict[str, Victim] = {"newest": newest, "largest": largest}
+VICTIMS: dict[str, Candidates] = {"newest": newest, "largest": largest}

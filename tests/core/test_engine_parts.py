@@ -33,7 +33,8 @@ def test_the_lowest_free_seat_is_taken():
 
 
 def test_the_newest_victim_is_the_last_that_has_not_finished():
-    assert newest([member(), member(), member(finished=True)]) == 1
+    residents = [member(), member(), member(finished=True)]
+    assert newest(residents) == residents[:2]
 
 
 def test_the_largest_victim_of_equals_is_the_newest_that_is_not_scheduled():
@@ -44,8 +45,9 @@ def test_the_largest_victim_of_equals_is_the_newest_that_is_not_scheduled():
         member(prompt=8, prefilled=5),
         member(prompt=7, prefilled=3),
     ]
-    assert largest(residents) == 3
-    assert largest(residents[:3]) == 2
+    assert [one.kv for one in largest(residents)] == [3, 5, 5]
+    assert largest(residents)[-1] is residents[3]
+    assert largest(residents[:3])[-1] is residents[2]
 
 
 @pytest.mark.parametrize(

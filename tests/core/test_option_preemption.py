@@ -3,6 +3,8 @@
 import pytest
 from option_drive import replay_of, rows_of, told
 
+from lab.victims import VICTIMS
+
 ON = {"size": 1, "figures": True}
 
 
@@ -182,3 +184,13 @@ def test_victims_wait_in_order_whoever_was_first():
     )
     assert [(n + 1, row["preempted"]) for n, row in enumerate(rows) if row["preempted"]] == [(3, ["c"]), (8, ["b"])]
     assert (rows[2]["waiting"], rows[7]["waiting"]) == (["c", "d"], ["b", "c", "d"])
+
+
+@pytest.mark.parametrize("victim", ["newest", "largest"])
+def test_candidates_are_looked_for_once_an_iteration_however_many_victims_it_has(monkeypatch, victim):
+    calls = []
+    find = VICTIMS[victim]
+    monkeypatch.setitem(VICTIMS, victim, lambda residents: calls.append(1) or find(residents))
+    rows = rows_of(*[(f"r{i}", 0, 3, 6) for i in range(40)], size=4, seqs=40, pages=42, victim=victim)
+    preempted = [len(row["preempted"]) for row in rows]
+    assert max(preempted) > 10 and len(calls) == sum(count > 0 for count in preempted)
