@@ -168,7 +168,10 @@ class Replays:
             for other in (replay, *self._waiting):
                 other.touch()
             if ending is None:
-                ending = await loop.run_in_executor(self._threads, self._work, replay, loop)
+                try:
+                    ending = await loop.run_in_executor(self._threads, self._work, replay, loop)
+                except Exception as error:  # a fault of ours must not keep those who wait from their turn
+                    ending = Ending("fault", f"The server failed at this replay ({type(error).__name__}).")
             self._current = None
             self._end(replay, ending)
 

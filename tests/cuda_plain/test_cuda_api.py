@@ -182,6 +182,21 @@ def test_a_program_that_cannot_be_started_is_an_answer():
         assert client.ended(client.submit()[1]["id"])["state"] == "fault"
 
 
+def test_a_fault_of_the_server_itself_ends_one_replay_only(monkeypatch):
+    real = Replays._work
+
+    def failing(replay, loop):
+        monkeypatch.setattr(Replays, "_work", staticmethod(real))
+        replay.running.cancel()
+        real(replay, loop)
+        raise RuntimeError
+
+    monkeypatch.setattr(Replays, "_work", staticmethod(failing))
+    with serving("result") as client:
+        names = [client.submit()[1]["id"] for _ in range(2)]
+        assert [client.ended(name)["state"] for name in names] == ["fault", "done"]
+
+
 def test_one_runs_the_others_wait_in_order_and_a_full_queue_refuses(tmp_path):
     go = tmp_path / "go"
     with serving("wait", go, most_waiting=2) as client:
