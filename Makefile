@@ -9,9 +9,9 @@ PYTHON ?= python3
 OUT ?= build/site
 OUT_JSON ?= measurement.json
 BIN := .venv/bin
-# Quicker on a machine with cores to spare: make test SIDE_BY_SIDE="-n auto --dist loadfile". One after the other is
-# the default, since many tests hold learners' code to a deadline.
-SIDE_BY_SIDE ?=
+# As many tests at a time as there are cores, a file a worker, in the order of tests/conftest.py; SIDE_BY_SIDE= runs
+# them one after the other.
+SIDE_BY_SIDE ?= -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 .PHONY: run test test-cuda prove build picture lint
 run:
