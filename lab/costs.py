@@ -47,6 +47,7 @@ class StepTime:
     weight_bytes:     read once a step, however many tokens it computes
     memory_bandwidth: bytes a second
     token_ns:         nanoseconds that computing one token takes
+    source:           what the numbers are, as a phrase; empty if somebody's own
     """
 
     weight_bytes: int
@@ -78,13 +79,13 @@ STEP_TIMES = {
         16_060_522_496,
         3_350_000_000_000,
         16_000,
-        "parameters: Llama 3.1 8B; bandwidth and dense BF16 rate: NVIDIA H100 SXM data sheet",
+        "Llama 3.1 8B in BF16 with the bandwidth and dense BF16 rate of the NVIDIA H100 SXM data sheet",
     ),
     # The same model; 2,039 GB/s: 7.9 ms; 312 TFLOP/s: 51 microseconds.
     "llama-3.1-8b-a100": StepTime(
         16_060_522_496,
         2_039_000_000_000,
         51_000,
-        "parameters: Llama 3.1 8B; bandwidth and dense BF16 rate: NVIDIA A100 80 GB SXM data sheet",
+        "Llama 3.1 8B in BF16 with the bandwidth and dense BF16 rate of the NVIDIA A100 80 GB SXM data sheet",
     ),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from lab.costs import KV_DTYPES, MODELS, STEP_TIMES, StepTime, kv_bytes_per_token
@@ -136,15 +136,12 @@ class Options:
 
     @property
     def timing(self) -> StepTime | None:
-        """The model of time that is asked for, or None."""
+        """The model of time that is asked for, or None. It has no `source` once a figure of the preset is replaced."""
         if self.step_time is None:
             return None
+        own = {name: value for name in _OF_STEP_TIME if (value := getattr(self, name)) is not None}
         preset = STEP_TIMES[self.step_time]
-        return StepTime(
-            weight_bytes=self.weight_bytes or preset.weight_bytes,
-            memory_bandwidth=self.memory_bandwidth or preset.memory_bandwidth,
-            token_ns=self.token_ns or preset.token_ns,
-        )
+        return replace(preset, **own, source="") if own else preset
 
     def changes(self) -> dict[str, Any]:
         """The options that differ from their defaults, in the order of the fields."""
@@ -161,6 +158,7 @@ _CHOICES = {
     "cancellation": CANCELLATIONS,
     "admission": ADMISSIONS,
 }
+_OF_STEP_TIME = ("weight_bytes", "memory_bandwidth", "token_ns")
 _INTEGERS = {
     "weight_bytes": 1,
     "memory_bandwidth": 1,

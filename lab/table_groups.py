@@ -138,6 +138,8 @@ def _time_rules(options: Options) -> list[str]:
         f"A step takes the GPU max({read} / {timing.memory_bandwidth} bytes a second, tokens * {timing.token_ns} ns); "
         f"the weights alone take {timing.floor_ns / 1e6:.2f} ms."
     ]
+    if timing.source:
+        rules.append(f"{options.step_time} is {timing.source}.")
     if options.scheduler_us:
         how = (
             "while the GPU works: a step lasts the longer of the two" if options.async_scheduling else "before the GPU"

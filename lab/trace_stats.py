@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import count, pairwise
 from typing import Any
 
+from lab.distribution import percentile
 from lab.engine import screen
 from lab.errors import InputError
 from lab.formats.trace_json import REQUEST_OPTIONAL, trace_sha256
@@ -40,7 +41,7 @@ def distribution(values: Sequence[Number]) -> dict[str, Number]:
     return {
         "n": n,
         "min": ordered[0],
-        **{f"p{q}": ordered[q * (n - 1) // 100] for q in PERCENTILES},
+        **{f"p{q}": percentile(ordered, 10 * q) for q in PERCENTILES},
         "max": ordered[-1],
         "mean": total / n,
         "sum": total,

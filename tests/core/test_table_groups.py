@@ -79,7 +79,14 @@ def test_a_timed_replay_from_top_to_memory():
     head = text[: text.index("kv_bytes_per_token")]
     assert [row.rstrip() for row in head.splitlines()] == [row.rstrip() for row in EVICTION.splitlines()]
     assert "the weights alone take 4.79 ms." in text
+    assert "\nllama-3.1-8b-h100 is Llama 3.1 8B in BF16 with" in text and "NVIDIA H100 SXM data sheet.\n" in text
     assert "A stall is a gap longer than 50 ms." in text
+
+
+def test_a_preset_with_a_figure_of_ones_own_is_not_said_to_be_a_data_sheet_s():
+    text = table(course(**TIMED, token_ns=20_000))
+    assert "tokens * 20000 ns" in text
+    assert "data sheet" not in text
 
 
 def test_groups_are_there_only_with_their_options():
