@@ -95,6 +95,7 @@ def wanted(name: str) -> bool:
         name.endswith((".py", *DATA))
         and not name.startswith(NEVER)
         and not any(part in NEVER_PARTS for part in parts[:-1])
+        and not (parts[0] == "checks" and name.endswith(".schema.json"))  # for authors' editors and for tests
         and (parts[0] != "checks" or len(parts) == 2 or (len(parts) == 3 and parts[2] in EXERCISE_FILES))
     )
 
