@@ -15,6 +15,7 @@ from typing import Any
 from lab.errors import InputError
 from lab.formats.json_text import parse_json, read_bytes, repeated_keys
 from lab.options import PLAIN, Options
+from lab.screening import check_sequence_names
 from lab.values import MAX_NUMBER, check_choice, shown
 from lab.workload import TIME_UNITS, Limits, Request, Trace, check_iterations, place_of
 
@@ -63,12 +64,14 @@ def _trace_from(value: object) -> Trace:
     if not isinstance(rows, list):
         raise InputError(f"must be a list, not {shown(rows)}; write [...]", field="requests")
     requests = tuple(_request_from(row, i, time_unit) for i, row in enumerate(rows))
-    return Trace(
+    trace = Trace(
         name=top["name"],
         limits=limits,
         requests=requests,
         **{field: top[field] for field in TRACE_OPTIONAL if field in top},
     )
+    check_sequence_names(trace.requests, trace.options)
+    return trace
 
 
 def _limits_from(value: object) -> Limits:

@@ -47,6 +47,10 @@ def options(**changes):
 
 
 GOOD = {
+    "the name of a sequence that never forks": plain(requests=[row(samples=2), row(id="a#2")]),
+    "one more than the last forked sequence": plain(
+        requests=[row(samples=2), row(id="a#3")], options={"fork_samples": True}
+    ),
     "course": json.loads(COURSE.read_text("utf-8")),
     "least": plain(),
     "no requests": plain(requests=[]),
@@ -130,6 +134,8 @@ BAD = {
 }
 # What a schema cannot say: the reader alone refuses these.
 READER_ONLY = {
+    "the name of a forked sequence": plain(requests=[row(samples=2), row(id="a#2")], options={"fork_samples": True}),
+    "half of a surrogate pair": plain(title="\ud800"),
     "integer written 3.0": plain(row(prompt_tokens=3.0)),
     "arrival written 0.0": plain(row(arrival=0.0)),
     "limit written 3.0": limits(max_num_seqs=3.0),
