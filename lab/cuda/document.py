@@ -15,6 +15,7 @@ from lab.cuda.job import Job
 from lab.cuda.plan import Plan, kv_lengths
 from lab.cuda.shapes import step_bytes
 from lab.cuda.statistics import spread
+from lab.formats.trace_json import trace_to_dict
 from lab.measurement.judge import KIND, SCHEMA_VERSION, reasons
 
 DOES_NOT_SHOW = (
@@ -115,7 +116,7 @@ def document(measured: Measured, measured_at: str, lab_version: str, python: str
         "invalid_because": [],
         "trace": {"name": job.trace.name, "sha256": job.sha256, "requests": len(job.trace.requests)},
         "limits": asdict(job.trace.limits),
-        "options": job.trace.options.changes(),
+        "options": {},
         "device": measured.device,
         "versions": {"lab": lab_version, "python": python, **measured.versions},
         "shape": {
@@ -139,6 +140,9 @@ def document(measured: Measured, measured_at: str, lab_version: str, python: str
         "notes": [*measured.notices, *_kv_note(measured), *DOES_NOT_SHOW],
     }
     plain = short(plain)
+    # What was replayed is not rounded.
+    plain["options"] = job.trace.options.changes()
+    plain["trace"]["file"] = trace_to_dict(job.trace)
     plain["invalid_because"] = reasons(plain, list(job.policies))
     plain["valid"] = not plain["invalid_because"]
     return plain

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from lab.errors import InputError
 from lab.formats.json_text import parse_json
+from lab.formats.trace_json import parse_trace
 from lab.measurement.judge import reasons
 from lab.measurement.schema import check
 
@@ -27,10 +29,21 @@ def parse_measurement(data: bytes | str, source: str = "measurement") -> dict[st
     try:
         check(value, measurement_schema())
         measurement: dict[str, Any] = value
+        _check_trace(measurement, source)
         _check_story(measurement)
     except InputError as error:
         raise error.at(source=source) from None
     return measurement
+
+
+def _check_trace(measurement: dict[str, Any], source: str) -> None:
+    """That the trace that comes with it, if one does, is one, and the one that it says."""
+    if "file" not in measurement["trace"]:
+        return
+    trace = parse_trace(json.dumps(measurement["trace"]["file"]), source=f"{source}, trace.file")
+    told = (measurement["limits"], measurement["options"], measurement["trace"]["requests"])
+    if (asdict(trace.limits), trace.options.changes(), len(trace.requests)) != told:
+        raise InputError("has other limits, options or requests than were measured", field="trace.file")
 
 
 def _check_story(measurement: dict[str, Any]) -> None:
@@ -44,14 +57,17 @@ def _check_story(measurement: dict[str, Any]) -> None:
 
 
 def dump_measurement(measurement: dict[str, Any]) -> str:
-    """`measurement` as the text of its file, with a line for each iteration, case and batch size."""
+    """`measurement` as the text of its file, with a line for each request, iteration, case and batch size."""
     rows: list[str] = []
 
     def put_aside(entries: list[dict[str, Any]]) -> list[str]:
         rows.extend(_json(entry) for entry in entries)
         return [f"\0{number}" for number in range(len(rows) - len(entries), len(rows))]
 
-    plain = {**measurement, "policies": {}}
+    plain = {**measurement, "trace": {**measurement["trace"]}, "policies": {}}
+    if "file" in plain["trace"]:
+        file = plain["trace"]["file"]
+        plain["trace"]["file"] = {**file, "requests": put_aside(file["requests"])}
     for name, policy in measurement["policies"].items():
         plain["policies"][name] = {**policy, "iterations": put_aside(policy["iterations"])}
     if measurement["kernel"] is not None:

@@ -35,3 +35,24 @@ def test_a_damaged_one_names_file_and_field():
     with pytest.raises(InputError) as caught:
         parse_measurement(damaged, "measurement.json")
     assert str(caught.value).startswith("measurement.json: policies.continuous.iterations[1].mode: must be one of")
+
+
+def test_the_trace_that_comes_with_it_is_one_and_the_one_that_was_measured():
+    text = SAMPLE.read_text("utf-8")
+    for old, new, said in (
+        (
+            '{"id": "b", "arrival": 0',
+            '{"id": "b", "arrival": -1',
+            'measurement.json, trace.file: requests[1] (id "b"), arrival: ',
+        ),
+        ('{"id": "b"', '{"id": "a"', "measurement.json, trace.file: requests[1]"),
+        ('"num_pages": 32,', '"num_pages": 31,', "measurement.json: trace.file: has other limits"),
+    ):
+        with pytest.raises(InputError) as caught:
+            parse_measurement(text.replace(old, new, 1), "measurement.json")
+        assert str(caught.value).startswith(said), caught.value
+
+
+def test_one_without_its_trace_is_read_as_well(sample):
+    without = {**sample, "trace": {key: sample["trace"][key] for key in ("name", "sha256", "requests")}}
+    assert parse_measurement(dump_measurement(without)) == without
