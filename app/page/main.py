@@ -134,6 +134,12 @@ class Lab:
         except InputError as error:
             self._send("trace_refused", refusal(error, serial))
 
+    def replay_request(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """`{"serial", "body"}`: what a server with a GPU is sent to replay what is on the screen."""
+        from app.page.measured import replay_request
+
+        return {"serial": asked["serial"], "body": replay_request(self.trace, self.limits, self.options)}
+
     def roots(self) -> dict[str, Any]:
         """The parts of the app by the name of the slot of the page that each is drawn in."""
         charts = {f"chart-{policy}": chart.figure for policy, chart in self.charts.items()}
@@ -151,12 +157,26 @@ def build(_state: Mapping[str, Any], send: Send) -> dict[str, Any]:
     bootstrap.register("open_trace", lab.open_trace)
     bootstrap.register("open_options", lab.open_options)
     bootstrap.register("options_off", lab.options_off)
+    bootstrap.register("replay_request", lab.replay_request)
+    for name in ("read_measurement", "compare_measurements"):
+        bootstrap.register(name, _of_measured(name))
     workshop = Workshop(send)
     bootstrap.register("generate", workshop.generate)
     bootstrap.register("search", workshop.search)
     bootstrap.register("judge_trace", judge_trace)
     bootstrap.register("write_trace", write_trace)
     return lab.roots()
+
+
+def _of_measured(name: str) -> Callable[[Any], Any]:
+    """A function of `app.page.measured`, which is imported when it is first called: most visitors never do."""
+
+    def ask(asked: Mapping[str, Any]) -> Any:
+        from app.page import measured
+
+        return getattr(measured, name)(asked)
+
+    return ask
 
 
 def rehearse() -> None:
