@@ -9,7 +9,7 @@ import os
 import re
 from typing import Any
 
-from lab import cli_trace_generate
+from lab import cli_trace_generate, cli_trace_scenario
 from lab.errors import InputError, printable
 from lab.files import whole_file
 from lab.formats.trace_json import read_trace
@@ -50,6 +50,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     stats.add_argument("--json", action="store_true", help="print one JSON object instead of the text")
     stats.set_defaults(run=run_stats)
     cli_trace_generate.add_to(kinds)
+    cli_trace_scenario.add_to(kinds)
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:

@@ -145,7 +145,7 @@ def test_a_prompt_that_fits_the_budget_waits_for_a_seat():
 
 
 def test_slabs_of_the_maximum_length_waste_most_of_the_pool():
-    played = Played(scenarios.pool_of(50, "slab"))
+    played = Played(scenarios.slabs_or_pages(50, "slab"))
     slab = 8192 * KV_BYTES
     assert slab == 2**30
     assert played.memory["peak_running"] == 50 * GB // slab == 46
@@ -154,7 +154,7 @@ def test_slabs_of_the_maximum_length_waste_most_of_the_pool():
 
 
 def test_pages_hold_eight_times_as_many():
-    tokens, pages = Played(scenarios.pool_of(50, page_size=1)), Played(scenarios.pool_of(50))
+    tokens, pages = Played(scenarios.slabs_or_pages(50, page_size=1)), Played(scenarios.slabs_or_pages(50))
     assert tokens.memory["peak_running"] == 50 * GB // (1000 * KV_BYTES) == 381
     assert pages.memory["peak_running"] == 50 * GB // (16 * KV_BYTES) // pages_for(1000, 16) == 378
 
