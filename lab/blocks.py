@@ -32,6 +32,7 @@ class BlockManager:
         "_stale",
         "_stale_count",
         "cached_free",
+        "keys_changed",
         "num_pages",
         "page_size",
         "reverse",
@@ -42,6 +43,7 @@ class BlockManager:
         self.page_size: int = page_size
         self.reverse: bool = reverse
         self.cached_free: int = 0  # free pages that have a key
+        self.keys_changed: int = 0  # how often a page got or lost its key
         self._fresh: int = 0  # pages that were ever taken from those never used
         # A page found in the middle of the queue stays there as a stale entry, since it comes to the front before any
         # later one of the same page: how many stale entries each page has.
@@ -209,6 +211,7 @@ class BlockManager:
         if key not in self._page_of and page not in self._key_of:
             self._page_of[key] = page
             self._key_of[page] = key
+            self.keys_changed += 1
 
     def find(self, key: Key) -> int | None:
         """The page known under `key`, held or free, or None."""
@@ -223,3 +226,4 @@ class BlockManager:
         if key is not None:
             del self._page_of[key]
             self.cached_free -= 1
+            self.keys_changed += 1

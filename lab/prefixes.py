@@ -24,6 +24,8 @@ class PrefixCache:
         self._pool = pool
         self._size: int = pool.page_size
         self._chains: dict[tuple[int, str | int], int] = {}
+        self._looked_up: tuple[Progress, int, int] | None = None  # for whom, at which length, and when
+        self._found: list[int] = []
 
     def keys_of(self, request: Request) -> tuple[int, ...]:
         """The keys of the full pages of the prompt that the trace names."""
@@ -42,13 +44,20 @@ class PrefixCache:
         return (member.rank, WHOLE_REQUEST if in_prompt else member.sample, index)
 
     def hits(self, member: Progress) -> list[int]:
-        """The known pages that `member` begins with. Costs these pages."""
+        """The known pages that `member` begins with. Costs these pages, unless nothing has changed since it was asked.
+
+        The head of `waiting` is asked in each iteration, perhaps for long.
+        """
+        look_up = (member, member.generated, self._pool.keys_changed)
+        if look_up == self._looked_up:
+            return self._found
         found: list[int] = []
         for index in range((member.prompt_tokens + member.generated) // self._size):
             page = self._pool.find(self.key(member, index))
             if page is None:
                 break
             found.append(page)
+        self._looked_up, self._found = look_up, found
         return found
 
     def free_among(self, hits: Sequence[int]) -> int:

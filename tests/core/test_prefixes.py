@@ -59,3 +59,39 @@ def test_hits_end_at_the_first_page_that_is_not_known():
     pool.release(a.table)
     pool.allocate(6)  # five that were never used, and page 0
     assert cache.hits(a) == []
+
+
+def test_the_same_sequence_asked_again_is_told_what_is_known_by_then(monkeypatch):
+    pool = BlockManager(4, 4)
+    cache = PrefixCache(pool)
+    a, b = sequence(cache, "a", 0, 8, ("x", "y")), sequence(cache, "b", 1, 9, ("x", "y"))
+    a.table = tuple(pool.allocate(2))
+    assert cache.hits(b) == []
+    a.prefilled = 4
+    cache.publish(a)
+    assert cache.hits(b) == [0]
+    a.prefilled = 8
+    cache.publish(a)
+    assert cache.hits(b) == [0, 1]
+    b.generated = 3  # a page of its own that nobody has filled yet
+    assert cache.hits(b) == [0, 1]
+    asked = []
+    find = pool.find
+    monkeypatch.setattr(BlockManager, "find", lambda self, key: asked.append(key) or find(key))
+    assert (cache.hits(b), asked) == ([0, 1], [])  # nothing has changed, so no page is looked up again
+    pool.release(a.table)
+    pool.allocate(3)  # two that were never used, and page 0
+    assert cache.hits(b) == [] and len(asked) == 1
+
+
+def test_a_sequence_that_has_grown_is_looked_up_anew():
+    pool = BlockManager(4, 4)
+    cache = PrefixCache(pool)
+    a = sequence(cache, "a", 0, 4, ("x",))
+    a.table = tuple(pool.allocate(2))
+    a.prefilled, a.generated = 4, 4
+    cache.publish(a)
+    a.generated = 0
+    assert cache.hits(a) == [0]
+    a.generated = 4
+    assert cache.hits(a) == [0, 1]
