@@ -73,8 +73,8 @@ def long_prompt_among_streams(
     Budget 1,250 tokens; 1,218 are left by 32 decodes, and a chunk takes 1,152 of them, a multiple of 128. With 25 ms,
     150 streams and no rounding it is 1,562 and 1,412, and a prompt of 6,000 takes 5 steps.
 
-    Without rounding `prefill_first` (--prefill-first --chunk-multiple 1) stalls the streams until the prompt is through;
-    so does a prompt that is not `chunked` (--max-num-batched-tokens none --chunk-multiple 1).
+    Without rounding `prefill_first` (--prefill-first --chunk-multiple 1) stalls the streams until the prompt is
+    through; so does a prompt that is not `chunked` (--max-num-batched-tokens none --chunk-multiple 1).
     """
     limits = Limits(streams + 1, ENOUGH, PAGE, budget_for(target_ms) if chunked else None, chunked_prefill=chunked)
     requests = (*alike("stream", streams, 1, 12), Request("long", 1, prompt, 1))
