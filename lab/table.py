@@ -11,7 +11,7 @@ from lab.metrics import P95_RULE
 from lab.options import Options
 from lab.paging import pages_for
 from lab.replay import Replay
-from lab.table_groups import group_blocks, group_rules
+from lab.table_groups import CLIENTS, group_blocks, group_rules
 from lab.values import shown
 from lab.workload import Limits, Request
 
@@ -108,8 +108,9 @@ def _rejected(replay: Replay, options: Options) -> list[str]:
     for policy, outcome in replay.policies.items():
         entries = outcome.metrics["rejected"]
         if entries:
-            never = all(entry["reason"] != "limit" for entry in entries)
-            how = "they can never be served, and enter no other figure" if never else "they enter no other figure"
+            how = "they enter no other figure" + (" but their client's requests" if CLIENTS in outcome.metrics else "")
+            if all(entry["reason"] != "limit" for entry in entries):
+                how = f"they can never be served, and {how.removeprefix('they ')}"
             lines.append(f"Rejected under {policy} ({how}):")
             lines += _rejected_lines(entries, requests, replay.limits, options)
     return lines

@@ -53,7 +53,9 @@ def group_blocks(replay: Replay) -> list[list[str]]:
         if groups:
             blocks.append(_figures(title, groups))
             if key == "time":
-                blocks += [_distributions(groups), _histograms(groups)]
+                blocks.append(_distributions(groups))
+                if any(any(figures["histograms"].values()) for figures in groups.values()):
+                    blocks.append(_histograms(groups))
     clients = {policy: figures[CLIENTS] for policy, figures in metrics.items() if CLIENTS in figures}
     if clients:
         blocks.append(_clients(clients))
@@ -80,7 +82,7 @@ def _distributions(groups: dict[str, dict[str, Any]]) -> list[str]:
 
 def _histograms(groups: dict[str, dict[str, Any]]) -> list[str]:
     """How many values are in each bin, from its lower edge to below its upper one; empty bins are left out."""
-    rows = [["Number, by ms", *groups]]
+    rows = [["Histogram, in ms", *groups]]
     for name in next(iter(groups.values()))["histograms"]:
         counts = {policy: {(a, b): n for a, b, n in figures["histograms"][name]} for policy, figures in groups.items()}
         for low, high in sorted({edges for bins in counts.values() for edges, n in bins.items() if n}):

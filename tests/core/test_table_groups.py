@@ -64,11 +64,11 @@ itl           continuous       3   16.88   15.28   15.28   15.28   15.28   30.56
 tpot          continuous       2   16.48   15.28   15.28   15.28   15.28   17.68
 e2e           continuous       2   57.54   47.50   47.50   47.50   47.50   67.58
 
-Number, by ms   continuous
-ttft 20 to 50            2
-itl 2 to 5               1
-itl 10 to 20             1
-itl 20 to 50             1
+Histogram, in ms   continuous
+ttft 20 to 50               2
+itl 2 to 5                  1
+itl 10 to 20                1
+itl 20 to 50                1
 
 Memory                  continuous
 """
@@ -141,7 +141,7 @@ def test_clients_are_rows():
     text = render_table(replay)
     assert line(text, "Clients") == ["Clients", *replay.policies["continuous"].metrics["clients"]["A"]]
     assert line(text, "A  ")[1:5] == ["continuous", "36", "10", "26"]
-    assert "Rejected under continuous (they enter no other figure):\n" in text
+    assert "Rejected under continuous (they enter no other figure but their client's requests):\n" in text
     assert '  "A11"  limit: its client was over 1000 tokens a second\n' in text
 
 
@@ -159,6 +159,7 @@ def test_nothing_to_replay():
     text = table(trace)
     assert "\nClients: none\n" in text
     assert line(text, "makespan_ms") == ["makespan_ms", "0.00", "0.00"]
+    assert "\nHistogram" not in text
 
 
 @pytest.mark.parametrize(
