@@ -64,3 +64,7 @@ def test_a_budget_below_the_multiple_is_refused(multiple):
     else:
         with pytest.raises(InputError, match="chunk_multiple"):
             replayed(case_of(*TWO, chunk_multiple=multiple, **FOUR), "continuous")
+
+
+def test_without_chunks_a_budget_below_the_multiple_is_fine():
+    assert replay_of(*TWO, chunk_multiple=9, **{**FOUR, "budget": 8, "chunked": False})["metrics"]["completed"] == 2
