@@ -26,9 +26,7 @@ class ClientLimit:
     def accepts(self, newcomer: Progress, now: int) -> bool:
         """Whether `newcomer` may join at `now`; if so, its prompt counts from then."""
         client = newcomer.client
-        recent = self._recent.get(client, ())
-        while recent and recent[0][0] <= now - self._second:
-            self._sums[client] -= self._recent[client].popleft()[1]
+        self._forget(client, now)
         if self._sums.get(client, 0) + newcomer.prompt_tokens > self._most:
             return False
         self._count(client, now, newcomer.prompt_tokens)
@@ -44,8 +42,15 @@ class ClientLimit:
         if recent and recent[-1][0] == moment:
             recent[-1] = (moment, recent[-1][1] + tokens)
         else:
+            self._forget(client, moment)  # here too, or a client that never comes back would be remembered for ever
             recent.append((moment, tokens))
         self._sums[client] = self._sums.get(client, 0) + tokens
+
+    def _forget(self, client: str, now: int) -> None:
+        """What is a second ago or more counts no longer."""
+        recent = self._recent.get(client)
+        while recent and recent[0][0] <= now - self._second:
+            self._sums[client] -= recent.popleft()[1]
 
 
 class FairQueue(WaitingQueue[Progress]):

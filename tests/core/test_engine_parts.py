@@ -1,5 +1,7 @@
 """Seats, victims, host memory, clients that leave, limits and counters: the engine's small parts, each by itself."""
 
+import pickle
+
 import pytest
 from drive import requests_of
 
@@ -130,6 +132,16 @@ def test_a_limit_counts_prompts_and_tokens_of_the_last_second_only():
     assert not limit.accepts(member(prompt=5, client="u"), 4)  # 4 + 2 since moment 1
     assert limit.accepts(member(prompt=4, client="u"), 4)
     assert limit.accepts(member(prompt=4, client="u"), 7)  # 2 + 4 of moment 4; the 4 of moment 3 are out
+
+
+def test_a_limit_remembers_no_more_of_a_client_that_never_comes_back_than_a_second():
+    limit = ClientLimit(10, second=4)
+    sizes = []
+    for moment in range(1000):
+        limit.emitted([member(client="u")], moment)
+        sizes.append(len(pickle.dumps(limit)))
+    assert max(sizes) < 2 * sizes[10]
+    assert [limit.accepts(member(prompt=prompt, client="u"), 1000) for prompt in (8, 7)] == [False, True]
 
 
 def fair(*clients, **weights):
