@@ -15,7 +15,7 @@ from lab.exercises import Exercise, load_all
 from lab.grading.ask import request_for
 from lab.grading.endings import ending, failure
 from lab.grading.judge import Verdict, judge
-from lab.grading.reply import Reply
+from lab.grading.reply import Reply, too_deep
 from lab.grading.report import problem_of, result, verdict_without_run
 from lab.grading.show import printable
 from lab.grading.trust import is_step
@@ -187,27 +187,12 @@ def _text(value: Any) -> str:
 DEEP = "deep"
 """What the page says when an interpreter did not survive compiling: a browser's stack is smaller than Python thinks."""
 
-_TOO_DEEP: dict[str, Any] = {
-    "phase": "compile",
-    "problem": {
-        "kind": "deep",
-        "type": "RecursionError",
-        "message": "nested too deeply for Python to compile",
-        "line": None,
-        "column": None,
-        "frames": [],
-    },
-    "steps": [],
-    "output": {"text": "", "bytes": 0},
-    "ended": None,
-}
-
 
 def _reply(text: str) -> Reply:
     """The reply in ``{"answer": text}`` or ``{"ended", "detail"}``, which the page wrote."""
     told = json.loads(text)
     if told.get("ended") == DEEP:
-        return Reply(_TOO_DEEP)
+        return too_deep()
     if told.get("ended") is not None:
         return Reply(ended=told["ended"], detail=told.get("detail"))
     return Reply(_hostile(told["answer"]))

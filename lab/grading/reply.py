@@ -53,3 +53,16 @@ _EMPTY: dict[str, Any] = {
     "output": {"text": "", "bytes": 0},
     "ended": None,
 }
+
+
+def too_deep() -> Reply:
+    """The reply where compiling a source ended the interpreter: its stack is smaller than Python thinks."""
+    problem: dict[str, Any] = {
+        "kind": "deep",
+        "type": "RecursionError",
+        "message": "nested too deeply for Python to compile",
+        "line": None,
+        "column": None,
+        "frames": [],
+    }
+    return Reply({**_EMPTY, "phase": "compile", "problem": problem})

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.exercises import Exercise
-from lab.grading.reply import Reply
+from lab.grading.reply import Reply, too_deep
 from lab.staff.box.processes import children, end_descendants, waited
 from lab.staff.box.serve_codes import GONE
 from lab.staff.interpreter import FLAGS
@@ -37,21 +37,6 @@ ENVIRONMENT = {
     "PYTHONUTF8": "1",
     "PYTHONHASHSEED": "0",  # the order of a set is the same on every run
     "MALLOC_ARENA_MAX": "2",  # or each thread would claim address space that it never uses
-}
-
-_TOO_DEEP: dict[str, Any] = {
-    "phase": "compile",
-    "problem": {
-        "kind": "deep",
-        "type": "RecursionError",
-        "message": "nested too deeply for Python to compile",
-        "line": None,
-        "column": None,
-        "frames": [],
-    },
-    "steps": [],
-    "output": {"text": "", "bytes": 0},
-    "ended": None,
 }
 
 
@@ -99,7 +84,7 @@ class Boxed:
             if opened.ended is not None:
                 self.close()
                 # Nothing of the learner's has run yet: compiling it was too much for Python's stack.
-                return Reply(_TOO_DEEP) if opened.ended == "signal" else opened
+                return too_deep() if opened.ended == "signal" else opened
         reply = self._box.ask(message, seconds)
         if _worn(reply):
             self.close()
