@@ -79,7 +79,7 @@ def sentence(replay: Replay, gates: GateCount) -> str:
             return "No request can ever be served: each needs more than these limits allow."
         return "No request is completed: clients leave before, or their limit turns them away."
     clauses = [_comparison(static, continuous, gates)]
-    clauses += [_preempted(replay, static, continuous) or _queue(continuous, gates), _rejected(static, continuous)]
+    clauses += [_preempted(replay, static, continuous) or _queue(continuous, gates), *_rejected(static, continuous)]
     return "; ".join(clause for clause in clauses if clause) + "."
 
 
@@ -130,16 +130,25 @@ def _queue(continuous: dict[str, Any], gates: GateCount) -> str:
     return f"under continuous the queue waits for {what} in {counts[gate]} of {busy}"
 
 
-def _rejected(static: dict[str, Any], continuous: dict[str, Any]) -> str:
-    turned_away = {name: len(m["rejected"]) for name, m in (("static", static), ("continuous", continuous))}
-    if not any(turned_away.values()):
-        return ""
-    # What a client's limit turns away is not too large for the engine.
-    limited = any(entry["reason"] == "limit" for m in (static, continuous) for entry in m["rejected"])
-    parts = [_counted(turned_away["static"], "request")]
-    if turned_away["static"] != turned_away["continuous"]:
-        parts = [f"{_counted(count, 'request')} under {policy}" for policy, count in turned_away.items() if count]
-    return " and ".join(parts) + (" turned away, some by their client's limit" if limited else " can never be served")
+def _rejected(static: dict[str, Any], continuous: dict[str, Any]) -> list[str]:
+    """Who is turned away. What a client's limit refuses is not too large for the engine, so it is told apart."""
+    rejected = {"static": static["rejected"], "continuous": continuous["rejected"]}
+    too_large = {name: sum(entry["reason"] != "limit" for entry in entries) for name, entries in rejected.items()}
+    refused = {name: len(entries) - too_large[name] for name, entries in rejected.items()}
+    clauses = []
+    if any(too_large.values()):
+        clauses.append(f"{_by_policy(too_large)} can never be served")
+    if any(refused.values()):
+        are = "is" if set(refused.values()) <= {0, 1} else "are"
+        clauses.append(f"{_by_policy(refused)} {are} turned away by their client's limit")
+    return clauses
+
+
+def _by_policy(counts: dict[str, int]) -> str:
+    """So many requests, once where it is the same under either policy."""
+    if counts["static"] == counts["continuous"]:
+        return _counted(counts["static"], "request")
+    return " and ".join(f"{_counted(count, 'request')} under {policy}" for policy, count in counts.items() if count)
 
 
 def _iterations(n: int) -> str:

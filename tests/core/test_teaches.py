@@ -104,15 +104,18 @@ def test_requests_that_can_never_be_served():
     assert one.endswith("5 requests under continuous can never be served.") and "since a seat" not in one
 
 
-def limited(tokens_per_second):
+def limited(tokens_per_second, *more):
     options = Options(admission="limit", client_tokens_per_second=tokens_per_second)
-    rows = tuple(Request(name, 0, 20, 5, client="me") for name in "abcd")
+    rows = (*(Request(name, 0, 20, 5, client="me") for name in "abcd"), *more)
     return sentence(Trace("t", Limits(4, 32, 16), rows, options=options))
 
 
 def test_what_a_clients_limit_turns_away_could_be_served():
-    assert limited(45).endswith("; 2 requests turned away, some by their client's limit.")
+    assert limited(45).endswith("; 2 requests are turned away by their client's limit.")
+    assert limited(75).endswith("; 1 request is turned away by their client's limit.")
     assert limited(1) == "No request is completed: clients leave before, or their limit turns them away."
+    both = limited(45, Request("e", 0, 600, 5, client="you"))
+    assert both.endswith("; 1 request can never be served; 2 requests are turned away by their client's limit.")
 
 
 def test_nothing_at_all():
