@@ -43,16 +43,6 @@ FIGURE_NAMES = (*(name for name, _, _ in FIGURES), *(f"gate_{gate}" for gate in 
 WHO = ("static", "continuous", "static - continuous", "continuous - static")
 VARIED = ("arrival", "prompt_tokens", "output_tokens")
 
-EXAMPLES: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("continuous preempts at least once", {"figure": "preemptions", "of": "continuous", "at_least": 1}),
-    ("static needs at least 30 iterations more", {"figure": "iterations", "of": "static - continuous", "at_least": 30}),
-    ("static takes no longer than continuous", {"figure": "iterations", "of": "static - continuous", "at_most": 0}),
-    ("continuous waits for pages", {"figure": "gate_pages", "of": "continuous", "at_least": 5}),
-    ("continuous uses at least 95% of its seats", {"figure": "utilization", "of": "continuous", "at_least": 0.95}),
-    ("nobody waits under continuous", {"figure": "wait_max", "of": "continuous", "at_most": 0}),
-)
-"""(in words, goal): what an instructor may start from."""
-
 
 @dataclass(frozen=True, slots=True)
 class Goal:

@@ -128,16 +128,19 @@ def spec_from(text: str, field: str) -> dict[str, Any]:
     Raises InputError naming `field` when the text is not of that form.
     """
     kind, _, rest = text.partition(":")
-    return {"kind": kind, **pairs_from(rest, field)} if rest else {"kind": kind}
+    return {"kind": kind, **pairs_from(rest, field, "kind:key=value,key=value")} if rest else {"kind": kind}
 
 
-def pairs_from(text: str, field: str) -> dict[str, Any]:
-    """``key=value,…`` as an object; values become numbers where they are some. Raises InputError naming `field`."""
+def pairs_from(text: str, field: str, form: str = "key=value,key=value") -> dict[str, Any]:
+    """``key=value,…`` as an object; values become numbers where they are some.
+
+    Raises InputError naming `field`, and the `form` that was expected.
+    """
     pairs: dict[str, Any] = {}
     for part in text.split(","):
         key, equals, value = part.partition("=")
         if not equals or not key:
-            raise InputError(f"needs key=value after the colon, not {shown(part)}; such as gap=4", field=field)
+            raise InputError(f"must be of the form {form}, not {shown(part)}; correct it", field=field)
         if key in pairs:
             raise InputError(f"says {key} twice; keep one of the two", field=field)
         pairs[key] = _number_or_text(value)
