@@ -25,6 +25,7 @@ from app.serve.browser import open_browser
 from app.serve.cuda_api import Access, cuda_rules
 from app.serve.cuda_queue import Replays
 from app.serve.handler import FileHandler
+from app.serve.headers import cuda_offer
 from app.serve.ports import DEFAULT, PortError, listen
 from app.serve.preview import NAME as PREVIEW
 from app.serve.preview import Preview, PreviewHandler
@@ -105,7 +106,8 @@ def make_application(
     token: str | None = None,
 ) -> tornado.web.Application:
     """The web application: the site below `prefix`, with the API of the CUDA backend if there are `replays`."""
-    handed = {"site": site.site if isinstance(site, Preview) else site, "hosts": hosts}
+    offer = cuda_offer(token is not None) if replays is not None else None
+    handed = {"site": site.site if isinstance(site, Preview) else site, "hosts": hosts, "offer": offer}
     below = re.escape(prefix)
     rules: list[tuple] = [(rf"{below}(.*)", FileHandler, handed)]
     if isinstance(site, Preview):

@@ -60,10 +60,16 @@ class FileHandler(tornado.web.RequestHandler):
 
     SUPPORTED_METHODS = ("GET", "HEAD")
 
-    def initialize(self, site: SiteFolder | Callable[[], SiteFolder], hosts: Collection[str] | None) -> None:
-        """`site`: or what gives it now; `hosts`: names under which it may be asked for, None when any will do."""
+    def initialize(
+        self, site: SiteFolder | Callable[[], SiteFolder], hosts: Collection[str] | None, offer: str | None = None
+    ) -> None:
+        """`site`: or what gives it now; `hosts`: names under which it may be asked for, None when any will do.
+
+        offer: what the page is told about the GPU's API (`app.serve.headers.cuda_offer`); None where there is none
+        """
         self.site = site if isinstance(site, SiteFolder) else site()
         self.hosts = hosts
+        self.offer = offer
 
     def set_default_headers(self) -> None:
         """What also an error page carries."""
@@ -90,6 +96,8 @@ class FileHandler(tornado.web.RequestHandler):
         for key, value in headers_for(name, self.site.frame_ancestors).items():
             self.set_header(key, value)
         self.set_header("Content-Type", TYPES.get(name.rsplit(".", 1)[-1], "application/octet-stream"))
+        if name == PAGE and self.offer is not None:
+            self.set_header("Server-Timing", self.offer)
         self.set_header("Etag", form.etag)
         if len(forms) > 1:
             self.set_header("Vary", "Accept-Encoding")

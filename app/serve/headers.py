@@ -36,6 +36,15 @@ COMMON = {
 }
 
 
+def cuda_offer(token: bool) -> str:
+    """What a server with the API of the CUDA backend adds to the page as `Server-Timing`.
+
+    It is the one header that scripts of a page can read without asking again, so a page that comes from any other host
+    knows, at no request, that there is nothing to ask for. `token`: whether the API wants one.
+    """
+    return 'serving-lab-cuda;desc="token"' if token else "serving-lab-cuda"
+
+
 def page_policy(frame_ancestors: Sequence[str] = ()) -> str:
     """The Content-Security-Policy of pages. `frame_ancestors`: origins that may show the lab in a frame."""
     return "; ".join([meta_policy(), " ".join(["frame-ancestors 'self'", *frame_ancestors])])

@@ -2,6 +2,7 @@
 
 import {setUpCode} from "./code.js";
 import {setUpEditor} from "./editor-button.js";
+import {setUpGpu, takeOffer} from "./gpu-offer.js";
 import {notice} from "./notices.js";
 import {setUpOffline} from "./offline.js";
 import {setUpOptions} from "./options.js";
@@ -22,6 +23,7 @@ const config = json("site-config");
 const first = json("first-replay");
 // The site's path is part of every key, so that two labs on one origin keep apart.
 const key = (name) => `serving-lab:${new URL("./", location.href).pathname}:${name}`;
+const offer = takeOffer(key); // before the address is read: it may have a token in it
 
 const view = new ReplayView($("experiment"), {storageKey: key("guess")});
 const bridge = new PanelBridge((name) => $(`slot-${name}`) ?? policySlot(name));
@@ -198,6 +200,7 @@ const editor = setUpEditor({
   calls, share, state, builtIn, openState, key,
   highlight: (id) => view.highlight(id),
 });
+const gpu = setUpGpu({calls, view, state, openState, config, key, offer, sha256: first.replay.trace.sha256});
 
 const options = setUpOptions({ready, send: (name, data) => link.send({type: "call", name, data})});
 
@@ -244,6 +247,7 @@ function show(payload) {
   if (wanted !== null) view.seek(wanted);
   wanted = null;
   editor.show(payload);
+  gpu.show(payload);
   writeLink();
 }
 
@@ -301,6 +305,7 @@ const link = new WorkerLink(new URL("worker.js", import.meta.url), {
     document.documentElement.dataset.python = "ready";
     takeOver();
     options.started();
+    gpu.started();
     if (!config.preview) offline ??= setUpOffline((apply) => notice("update", "A new version of this lab is ready. Your work stays; the page reloads when you say so.",
       {label: "Use the new version", run: apply}));
   },
