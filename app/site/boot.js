@@ -195,7 +195,7 @@ document.addEventListener("click", (event) => {
 });
 
 const picker = setUpTraces(openState);
-const share = setUpSharing({hashNow, openState, name: () => view.model.trace.name});
+const share = setUpSharing({hashNow, openState, name: () => view.model.trace.name, measurement: (file) => gpu.open(file)});
 const editor = setUpEditor({
   calls, share, state, builtIn, openState, key,
   highlight: (id) => view.highlight(id),

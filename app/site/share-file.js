@@ -6,6 +6,7 @@
 import {decode, LONGEST_IN_FILE} from "./state.js";
 
 const SCHEMA_VERSION = 1;
+const MEASUREMENT = "serving-lab-measurement"; // the kind that such a file says
 const BIGGEST = 8_000_000; // bytes; a hundred requests have some ten thousand
 
 /** @param {string} hash what a link has after "#" */
@@ -15,7 +16,8 @@ export function labFile(hash) {
 
 /**
  * @param {File} file
- * @returns {Promise<object>} a state for openState: of a lab file what its link says, of a trace file {text}
+ * @returns {Promise<object>} a state for openState: of a lab file what its link says, of a trace file {text}; of a
+ *   measurement, which is no state, {measurement: true}
  * @throws {Error} with one sentence that says what is wrong
  */
 export async function stateIn(file) {
@@ -26,7 +28,9 @@ export async function stateIn(file) {
   } catch (error) {
     throw new Error(`${file.name} ${error instanceof TypeError ? "is not text in UTF-8" : "could not be read"}.`);
   }
-  const lab = labIn(text);
+  const value = objectIn(text);
+  if (value?.kind === MEASUREMENT) return {measurement: true};
+  const lab = value !== null && Object.hasOwn(value, "lab") ? value : undefined;
   if (lab === undefined) return {limits: {}, iteration: null, packed: null, text};
   if (lab.schema_version !== SCHEMA_VERSION) throw new Error(`${file.name} has a schema_version that is not ${SCHEMA_VERSION}, the one that this lab reads.`);
   if (typeof lab.lab !== "string") throw new Error(`${file.name} is a lab file without a state.`);
@@ -37,13 +41,13 @@ export async function stateIn(file) {
   }
 }
 
-/** The object of a lab file; undefined when the text is something else. */
-function labIn(text) {
+/** The object that a file has; null when the text is something else. */
+function objectIn(text) {
   try {
     const value = JSON.parse(text);
-    return typeof value === "object" && value !== null && Object.hasOwn(value, "lab") ? value : undefined;
+    return typeof value === "object" ? value : null;
   } catch {
-    return undefined;
+    return null;
   }
 }
 

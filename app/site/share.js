@@ -5,10 +5,11 @@ import {choose, fileName, labFile, ofFile, save, stateIn} from "./share-file.js"
 import {LONGEST} from "./state.js";
 
 /**
- * @param {{hashNow: () => Promise<string>, openState: (next: object, told: object) => void, name: () => string}} lab
+ * @param {{hashNow: () => Promise<string>, openState: (next: object, told: object) => void, name: () => string,
+ *   measurement: (file: File) => void}} lab
  * @returns {{open: () => void, saveLab: () => Promise<void>}}
  */
-export function setUpSharing({hashNow, openState, name}) {
+export function setUpSharing({hashNow, openState, name, measurement}) {
   const button = document.getElementById("copy-link");
 
   async function saveLab() {
@@ -38,7 +39,9 @@ export function setUpSharing({hashNow, openState, name}) {
   async function open(file) {
     notice("file", "");
     try {
-      openState(await stateIn(file), {refuse: refused});
+      const next = await stateIn(file);
+      if (next.measurement) measurement(file);
+      else openState(next, {refuse: refused});
     } catch (error) {
       refused(error.message);
     }

@@ -232,7 +232,8 @@ def test_nothing_but_the_origin_is_ever_asked(browser, server):
         paths = [heard.url.split(server.origin, 1)[1] for heard in recorder.heard]
         assert any(path.endswith(".wasm") for path in paths)
         files = {f"/{entry}" for entry in json.loads((server.site / "site.json").read_text())["files"]}
-        assert set(paths) <= {"/", *files}, set(paths) - files
+        assert set(paths) <= {"/", "/api/cuda", *files}, set(paths) - files
+        assert paths.count("/api/cuda") == 1  # this server offers replays on a GPU; from others nothing is asked
         hashed = [path for path in paths if path.count("/") > 1]
         twice = {path for path in hashed if hashed.count(path) > 1}
         assert twice == set(), "fetched twice"
