@@ -3,7 +3,7 @@ all of it for the app and the judge, and what shares an interpreter with a learn
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from app.build.archive import zip_bytes
@@ -51,13 +51,20 @@ def python_folders(
     compiled = compiled_files(candidates(store), runtime, store)
     needed = trace_start(compiled, stdlib, config, runtime, store)
     ours = with_content({name: code for name, code in compiled.items() if is_ours(name)}, content)
-    start = {name: code for name, code in compiled.items() if name not in ours and (name in needed or always(name))}
-    rest = {name: code for name, code in compiled.items() if name not in ours and name not in start}
-    start[REST_INDEX] = "\n".join(sorted(filter(None, map(module_name, rest)))).encode()
+    start, rest = start_and_rest(compiled, needed)
     say(f"a start needs {len(ours)} files of ours and {len(start)} of {len(start) + len(rest)} of the packages")
     packages = {"stdlib.zip": stdlib, "start.zip": zip_bytes(start), "rest.zip": zip_bytes(rest)}
     lab = {"app.zip": zip_bytes(ours), "learner.zip": zip_bytes(for_learners(ours))}
     return Folder("python", packages), Folder("lab", lab)
+
+
+def start_and_rest(compiled: Mapping[str, bytes], needed: Container[str]) -> tuple[dict[str, bytes], dict[str, bytes]]:
+    """What start.zip and rest.zip hold: the packages' files alone, also where `Content` has replaced some of ours."""
+    packages = {name: code for name, code in compiled.items() if not is_ours(name)}
+    start = {name: code for name, code in packages.items() if name in needed or always(name)}
+    rest = {name: code for name, code in packages.items() if name not in start}
+    start[REST_INDEX] = "\n".join(sorted(filter(None, map(module_name, rest)))).encode()
+    return start, rest
 
 
 def with_content(ours: Mapping[str, bytes], content: Content) -> dict[str, bytes]:
