@@ -12,7 +12,9 @@ from typing import Any
 from lab import cli_trace_generate, cli_trace_scenario
 from lab.errors import InputError, printable
 from lab.files import whole_file
-from lab.formats.trace_json import read_trace
+from lab.formats.json_text import read_bytes
+from lab.formats.trace_faults import trace_faults
+from lab.formats.trace_json import parse_trace
 from lab.terminal import notice
 from lab.trace_stats import trace_stats
 from lab.trace_summary import render_stats
@@ -34,7 +36,8 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     validate = kinds.add_parser(
         "validate",
         help="say whether files are good traces",
-        description="Say whether each FILE is a good trace; the exit status is 2 if one is not.",
+        description="Say whether each FILE is a good trace, or all that is wrong with it. The exit status is 2 if one "
+        "is not.",
     )
     _add_files(validate)
     validate.set_defaults(run=run_validate)
@@ -71,18 +74,24 @@ def _megabytes(text: str) -> int:
 
 
 def _read(options: argparse.Namespace) -> list[tuple[str, Trace]]:
-    """(path, trace) of every good file; a line on stderr for each other one."""
+    """(path, trace) of every good file; on stderr all that is wrong with each other one, a line each."""
     read = []
     for path in options.files:
         try:
-            read.append((path, read_trace(path, options.max_mb * 2**20)))
+            data = read_bytes(path, options.max_mb * 2**20)
         except InputError as error:
             notice(str(error))
+            continue
+        try:
+            read.append((path, parse_trace(data, path)))
+        except InputError:
+            for fault in trace_faults(data, path):
+                notice(str(fault))
     return read
 
 
 def run_validate(options: argparse.Namespace) -> int:
-    """One line a file: good ones on stdout, bad ones on stderr. Returns 0, or 2 if one was bad."""
+    """One line a good file on stdout, one line an error on stderr. Returns 0, or 2 if a file was bad."""
     read = _read(options)
     for path, trace in read:
         count = len(trace.requests)

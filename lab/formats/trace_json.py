@@ -42,12 +42,13 @@ def parse_trace(data: bytes | str, source: str = "trace") -> Trace:
     """
     value = parse_json(data, source)
     try:
-        return _trace_from(value)
+        return trace_from(value)
     except InputError as error:
         raise error.at(source=source) from None
 
 
-def _trace_from(value: object) -> Trace:
+def trace_from(value: object) -> Trace:
+    """The trace in `value`, as `parse_json` gives it. Raises InputError, naming row and field."""
     top = _object(value, TRACE_KEYS, TRACE_OPTIONAL)
     version = top["schema_version"]
     if type(version) is not int or version != SCHEMA_VERSION:

@@ -6,7 +6,7 @@ import pytest
 
 from lab.errors import InputError
 from lab.exercises import check_id, faults, load
-from lab.formats.trace_faults import trace_faults
+from lab.formats.trace_faults import MOST_FAULTS, MOST_READ_AGAIN, trace_faults
 
 EXERCISE = {
     "schema_version": 1,
@@ -104,19 +104,60 @@ def test_a_good_trace_has_none():
     assert lines_of(trace(ROW)) == lines_of(trace()) == lines_of(trace({**ROW, "arrival": 1.5}, time_unit="ms")) == []
 
 
-def test_each_row_and_the_rest_are_judged():
-    rows = [{**ROW, "arrival": -1}, ROW, {**ROW, "id": "c", "output_tokens": 0}, {**ROW, "id": "d", "x": 1}]
-    assert lines_of(trace(*rows, limits={"max_num_seqs": 0, "page_size": 4, "num_pages": 4})) == [
-        "t.json: limits, max_num_seqs: must be at least 1, not 0; write 1 or more",
-        't.json: requests[0] (id "a"), arrival: must be at least 0, not -1; write 0 or more',
-        't.json: requests[2] (id "c"), output_tokens: must be at least 1, not 0; write 1 or more',
-        lines_of(trace(rows[3]))[0].replace("requests[0]", "requests[3]"),
+def places_of(data):
+    return [line.split(": ")[1] for line in lines_of(data)]
+
+
+def test_each_value_of_each_row_and_of_the_rest_is_judged():
+    rows = [
+        {**ROW, "arrival": -1},
+        ROW,
+        {**ROW, "id": "c", "output_tokens": 0},
+        {**ROW, "id": "d", "x": 1, "client": 5},
     ]
+    data = trace(*rows, 7, name="", limits={"max_num_seqs": 0, "page_size": 4}, options={"victim": "me", "x": 1})
+    assert sorted(places_of(data)[:5]) == [
+        "limits, max_num_seqs",
+        "limits, num_pages",
+        "name",
+        "options, victim",
+        "options, x",
+    ]
+    assert places_of(data)[5:] == [
+        'requests[0] (id "a"), arrival',
+        'requests[2] (id "c"), output_tokens',
+        'requests[3] (id "d"), x',
+        'requests[3] (id "d"), client',
+        "requests[4]",
+        'requests[1] (id "a"), id',
+    ]
+    assert "t.json: limits, max_num_seqs: must be at least 1, not 0; write 1 or more" in lines_of(data)
 
 
-def test_what_only_the_whole_shows():
-    (line,) = lines_of(trace(ROW, ROW))
-    assert "repeats the id of requests[0]" in line and "requests[1]" in line
+def test_a_unit_that_is_none_condemns_no_arrival():
+    assert places_of(trace({**ROW, "arrival": 1.5}, time_unit="fortnight")) == ["time_unit"]
+
+
+@pytest.mark.parametrize(("rows", "told"), [(MOST_READ_AGAIN, 2), (MOST_READ_AGAIN + 1, 1)])
+def test_what_only_the_whole_shows(rows, told):
+    names = ["a", "a", "a", *map(str, range(rows - 3))]
+    lines = lines_of(trace(*({**ROW, "id": name} for name in names)))
+    assert len(lines) == told and all("repeats the id of requests[0]" in line for line in lines)
+
+
+@pytest.mark.parametrize("count", [MOST_FAULTS - 1, MOST_FAULTS, MOST_FAULTS + 1])
+def test_no_more_are_told_than_somebody_reads(count):
+    assert len(lines_of(trace(*({**ROW, "id": str(i), "arrival": -1} for i in range(count))))) == min(
+        count, MOST_FAULTS
+    )
+
+
+def test_a_key_that_is_written_twice():
+    data = trace({**ROW, "arrival": -1}).replace(b'"name": "t"', b'"name": "t", "name": "u"')
+    assert places_of(data) == ["name", 'requests[0] (id "a"), arrival']
+    assert places_of(trace(ROW).replace(b'"arrival": 0', b'"arrival": 0, "arrival": 0')) == [
+        'requests[0] (id "a"), arrival'
+    ]
 
 
 @pytest.mark.parametrize(("data", "words"), [(b"{", "is not JSON"), (b"[]", "must be an object"), (b"\xff", "UTF-8")])

@@ -267,6 +267,17 @@ def test_validate_says_which_files_are_good(lab, tmp_path):
     assert lab("trace", "validate", COURSE)[0] == 0
 
 
+def test_validate_tells_all_that_is_wrong(lab, tmp_path):
+    bad = tmp_path / "bad.json"
+    bad.write_text(COURSE.read_text("utf-8").replace('"id": "b"', '"id": "a"').replace(": 128,", ": 0,"), "utf-8")
+    status, out, err = lab("trace", "validate", bad, COURSE)
+    assert status == 2 and out.startswith(f"{COURSE}: ok")
+    assert [line.split(": ")[1] for line in err.splitlines()] == [
+        'requests[7] (id "h"), prompt_tokens',
+        'requests[1] (id "a"), id',
+    ]
+
+
 def test_version_and_help(lab):
     assert lab("--version") == (0, f"serving-lab {__version__}\n", "")
     for arguments in (["--help"], ["replay", "--help"], ["trace", "validate", "-h"]):
