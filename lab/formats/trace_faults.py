@@ -64,10 +64,10 @@ def _faults(value: Mapping[str, Any]) -> Iterator[InputError]:
     # And all of them together: an id that comes twice.
     while (error := _fault({**head, "requests": rows})) is not None:
         yield error
-        index = _index(error)
-        if index is None or len(rows) > MOST_READ_AGAIN:
+        twin = _index(error)
+        if twin is None or len(rows) > MOST_READ_AGAIN:
             return
-        rows[index] = _mended_row(rows[index], error, index)
+        rows[twin] = _mended_row(rows[twin], error, twin)
 
 
 def _fault(value: object) -> InputError | None:
