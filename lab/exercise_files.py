@@ -63,8 +63,11 @@ def _entry(entry: Fields) -> dict[str, str]:
 
 
 def _points(points: Fields) -> dict[str, int]:
-    visible = check_integer(points.take("visible"), "visible", 1)
-    hidden = check_integer(points.take("hidden"), "hidden", 0)
+    try:
+        visible = check_integer(points.take("visible"), "visible", 1)
+        hidden = check_integer(points.take("hidden"), "hidden", 0)
+    except InputError as error:
+        raise error.at(place=points.place) from None
     points.finish()
     return {"visible_points": visible, "hidden_points": hidden}
 

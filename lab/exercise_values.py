@@ -56,7 +56,7 @@ class Fields:
         """The list of texts of `key`, at least one."""
         value = self.take(key)
         if not isinstance(value, list) or not value:
-            raise InputError("must be a list of text, not empty; write [...]", field=key, place=self._what)
+            raise InputError("must be a list of texts, at least one; write [...]", field=key, place=self._what)
         try:
             return tuple(check_text(item, f"{key}[{i}]") for i, item in enumerate(value))
         except InputError as error:
