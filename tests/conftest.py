@@ -1,5 +1,6 @@
 """Marks that tests of several rooms use, and the order of the rooms."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Orders the rooms; files and tests keep their order within them."""
     rank = {room: place for place, room in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: rank.get(_room(item.path), len(rank)))
+
+
+@pytest.fixture
+def lab(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Runs the command line; gives exit status, stdout and stderr."""
+    from lab.cli import main
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        status = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return status, captured.out, captured.err
+
+    return call
 
 
 def _room(path: Path) -> str:

@@ -14,19 +14,6 @@ from lab.replay import run
 from lab.table import render_table
 
 
-@pytest.fixture
-def lab(capsys):
-    """Runs the command line; gives exit status, stdout and stderr."""
-
-    def call(*arguments):
-        status = main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return status, captured.out, captured.err
-
-    return call
-
-
 def written(tmp_path, trace, name="trace.json"):
     path = tmp_path / name
     path.write_text(dump_trace(trace), "utf-8")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from drive import COURSE, trace_of
 
-from lab.cli import build_parser, main
+from lab.cli import build_parser
 from lab.cli_options import given, options_for, pages_for_pool
 from lab.errors import InputError
 from lab.formats.trace_json import dump_trace
@@ -25,19 +25,6 @@ def arguments(*words):
 
 def options_of(*words, own=PLAIN, limits=LIMITS):
     return options_for(own, arguments(*words), limits)
-
-
-@pytest.fixture
-def lab(capsys):
-    """Runs the command line; gives exit status, stdout and stderr."""
-
-    def call(*words):
-        status = main([str(word) for word in words])
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return status, captured.out, captured.err
-
-    return call
 
 
 def sample(entry):

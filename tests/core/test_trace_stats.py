@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from drive import COURSE, trace_of
 
-from lab.cli import main
 from lab.errors import InputError
 from lab.formats.json_text import PIECE, read_bytes
 from lab.formats.trace_json import dump_trace, read_trace, trace_sha256
@@ -22,17 +21,6 @@ from lab.trace_summary import render_stats
 from lab.workload import Request
 
 COURSE_TRACE = read_trace(COURSE)
-
-
-@pytest.fixture
-def lab(capsys):
-    def call(*arguments):
-        status = main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return status, captured.out, captured.err
-
-    return call
 
 
 def written(tmp_path, trace, name="t.json"):

@@ -9,24 +9,12 @@ from pathlib import Path
 import pytest
 from made_up import COURSE, course_job, measurement
 
-from lab.cli import main
 from lab.cuda import command
 from lab.cuda.command import replay_on_device
 from lab.measurement.saved import parse_measurement
 from lab.measurement.table import render_measurement
 
 FAKE = [sys.executable, str(Path(__file__).with_name("fake_child.py"))]
-
-
-@pytest.fixture
-def lab(capsys):
-    def call(*arguments):
-        status = main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return status, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture
