@@ -11,7 +11,7 @@ from typing import Any
 
 from lab import cli_trace_generate, cli_trace_scenario
 from lab.errors import InputError, printable
-from lab.files import whole_file
+from lab.files import write_text
 from lab.formats.json_text import read_bytes
 from lab.formats.trace_faults import trace_faults
 from lab.formats.trace_json import parse_trace
@@ -112,11 +112,8 @@ def run_stats(options: argparse.Namespace) -> int:
         print("\n".join(render_stats(stats) for _, stats in described), end="")
     if len(read) < len(options.files):
         return 2
-    if options.html == "-":
-        print(_stats_page(described), end="")
-    elif options.html is not None:
-        with whole_file(options.html) as out:
-            out.write(_stats_page(described))
+    if options.html is not None:
+        write_text(options.html, _stats_page(described))
     return 0
 
 

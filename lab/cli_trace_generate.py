@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from lab.errors import InputError
-from lab.files import whole_file
+from lab.files import write_text
 from lab.formats.trace_json import dump_trace
 from lab.generate import generate
 from lab.recipe import LIMITS, Recipe, pairs_from, recipe_from, spec_from
@@ -54,12 +54,7 @@ def add_to(kinds: argparse._SubParsersAction[Any]) -> None:
 
 def run_generate(options: argparse.Namespace) -> int:
     """Do the command; returns the exit status. Raises InputError naming the flag."""
-    text = dump_trace(generate(_recipe(options)))
-    if options.out == "-":
-        print(text, end="")
-    else:
-        with whole_file(options.out) as out:
-            out.write(text)
+    write_text(options.out, dump_trace(generate(_recipe(options))))
     return 0
 
 

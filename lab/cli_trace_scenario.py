@@ -7,7 +7,7 @@ import inspect
 from typing import Any
 
 from lab.errors import InputError
-from lab.files import whole_file
+from lab.files import write_text
 from lab.formats.trace_json import dump_trace
 from lab.scenarios import SCENARIOS
 from lab.values import check_choice
@@ -38,11 +38,7 @@ def run_scenario(arguments: argparse.Namespace) -> int:
         except InputError as error:
             raise error.at(source=PROGRAM) from None
         text = dump_trace(build())
-    if arguments.out == "-":
-        print(text, end="")
-    else:
-        with whole_file(arguments.out) as out:
-            out.write(text)
+    write_text(arguments.out, text)
     return 0
 
 

@@ -93,3 +93,12 @@ def whole_file(name: str) -> Iterator[Output]:
     except BaseException:
         out.discard()
         raise
+
+
+def write_text(name: str, text: str) -> None:
+    """Write a whole file at once; ``-`` is stdout. Raises InputError, naming the file, if the system refuses."""
+    if name == "-":
+        print(text, end="")
+        return
+    with whole_file(name) as out:
+        out.write(text)
