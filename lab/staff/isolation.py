@@ -82,7 +82,7 @@ def prepared(
                 say(f"isolation: without {WORDS[name]} ({reason})")
         for name, holds in plan.measured.items():
             if not holds:
-                say(f"isolation: not certain on this machine that {trial.MEANING[name]}; see docs/grading.md")
+                say(f"isolation: not certain on this machine that {trial.MEANING[name]}; see lab/staff/GRADING.md")
         yield plan
 
 
