@@ -119,7 +119,11 @@ async function openState(next, {refuse = refuseLink, opened, exploring = false} 
     return;
   }
   opening = goal;
-  if (!exploring) view.seek(goal.iteration ?? 1);
+  if (exploring) { // the editor says itself when its replays come
+    notice("opening", "");
+    return;
+  }
+  view.seek(goal.iteration ?? 1);
   const own = Object.keys(goal.limits).length + Object.keys(goal.options ?? {}).length > 0;
   notice("opening", goal.text !== undefined ? "A trace of its own comes with this. It is shown as soon as Python is ready."
     : own ? "This link has limits of its own. They take effect as soon as Python is ready." : "");
@@ -137,7 +141,9 @@ function take(goal, iteration) {
   traces.ask({trace, iteration, goal});
 }
 
-const calls = new Calls((name, data) => link.send({type: "call", name, data}));
+// A question that came before Python would be an error in its start, and to a Python that has failed it would stay open.
+const calls = new Calls((name, data) => link.send({type: "call", name, data}), () => (ready() ? ""
+  : document.documentElement.dataset.python === "failed" ? "Python is not running." : "Python is still starting; try again when it is ready."));
 const traces = new Newest(async ({trace, iteration, goal}) => {
   let answer;
   try {
@@ -198,6 +204,7 @@ const picker = setUpTraces(openState);
 const share = setUpSharing({hashNow, openState, name: () => view.model.trace.name, measurement: (file) => gpu.open(file)});
 const editor = setUpEditor({
   calls, share, state, builtIn, openState, key,
+  ready, pending: () => opening !== null && !opening.exploring, guess: view.guess, veiled: () => view.veiled,
   highlight: (id) => view.highlight(id),
 });
 const gpu = setUpGpu({calls, view, state, openState, config, key, offer, sha256: first.replay.trace.sha256});
@@ -271,6 +278,7 @@ $("experiment").addEventListener("lab-iteration", ({detail}) => {
   bridge.setCursor(detail.iteration);
   writeLink();
 });
+$("experiment").addEventListener("lab-veil", () => editor.veil());
 $("experiment").addEventListener("lab-highlight", ({detail}) => bridge.highlight(detail.id));
 bridge.onHover = (id) => view.highlight(id);
 

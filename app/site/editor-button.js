@@ -2,12 +2,13 @@
 
 import {notice} from "./notices.js";
 
-/** @param {object} lab see editor.js  @returns {{show: (payload: object) => void}} */
+/** @param {object} lab see editor.js  @returns {{show: (payload: object) => void, veil: () => void}} */
 export function setUpEditor(lab) {
   const button = document.getElementById("edit-trace");
   const place = document.getElementById("editor");
   let editor = null;
   let last = null;
+  let waiting = false; // for the trace of a link, which Python has not read yet
 
   const turn = (on) => {
     place.hidden = !on;
@@ -19,11 +20,7 @@ export function setUpEditor(lab) {
     button.focus();
   };
 
-  button.addEventListener("click", async () => {
-    if (!place.hidden) {
-      close();
-      return;
-    }
+  async function open() {
     notice("editor", "");
     try {
       const {Editor} = await import("./editor.js");
@@ -34,12 +31,28 @@ export function setUpEditor(lab) {
     }
     turn(true);
     editor.open(last);
+  }
+
+  button.addEventListener("click", () => {
+    if (!place.hidden) close();
+    else if (lab.pending()) {
+      waiting = true;
+      notice("editor", "The editor opens with what this link brings, as soon as Python is ready.");
+    } else open();
   });
 
   return {
     show(payload) {
       last = payload;
       if (!place.hidden) editor?.show(payload);
+      else if (waiting && !lab.pending()) {
+        waiting = false;
+        open();
+      }
+    },
+    /** Results are hidden, or no longer. */
+    veil() {
+      if (!place.hidden) editor?.veil();
     },
   };
 }

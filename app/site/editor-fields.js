@@ -45,7 +45,7 @@ export class Fields {
       setAttr(one, "aria-describedby", one === input ? this.trouble.id : null);
     }
     const label = input?.labels[0]?.textContent ?? input?.getAttribute("aria-label");
-    setText(this.trouble, why && `${label ? `${label}: ` : field ? `${field}: ` : ""}${why}.`);
+    setText(this.trouble, why && `${label ? `${label}: ` : field ? `${field}: ` : ""}${why}${why.endsWith(".") ? "" : "."}`);
     input?.focus();
   }
 }

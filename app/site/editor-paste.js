@@ -49,7 +49,7 @@ function split(text) {
       if (letter !== '"') cell += letter;
       else if (text[at + 1] === '"') cell += text[++at];
       else quoted = false;
-    } else if (letter === '"' && cell === "") quoted = true;
+    } else if (letter === '"' && cell === "" && text.includes('"', at + 1)) quoted = true; // one that is never closed is a letter
     else if (letter === by) {
       cells.push(cell);
       cell = "";

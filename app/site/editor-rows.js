@@ -3,6 +3,9 @@
 import {readTable} from "./editor-paste.js";
 import {freshId, nextRow, row} from "./editor-sheet.js";
 
+/** Rows that are pasted at once. Some more than can be replayed, to be cut down here; not a log of a million. */
+const MOST_PASTED = 400;
+
 /** A row after the one at `at` (−1: at the end), as that one is, under an id of its own. */
 export function added(rows, at) {
   const before = at < 0 ? rows : [...rows.slice(0, at), ...rows.slice(at + 1), rows[at]]; // named after the current one
@@ -31,6 +34,9 @@ export function moved(rows, at, by) {
  */
 export function pasted(rows, at, text, fields) {
   const table = readTable(text);
+  if (table.rows.length > MOST_PASTED) {
+    return {rows, key: null, words: `${table.rows.length.toLocaleString("en")} rows are far more than the page draws; nothing was pasted. Paste fewer, or replay them as a file on the command line.`};
+  }
   const named = table.fields ?? fields;
   const next = [...rows];
   let wide = false;

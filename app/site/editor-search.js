@@ -37,8 +37,8 @@ export class Search {
     }}},
     h("div", {class: "line"}, h("span", {class: "quiet", text: "Such as"}), ...EXAMPLES.map(([words, ...says]) => h("button", {type: "button", class: "as-link", text: words, on: {click: () => this.#say(says)}}))),
     h("div", {class: "line"}, fields.choice("goal.of", "Such that", WHO), fields.choice("goal.bound", "", [["at_least", "at least"], ["at_most", "at most"]]),
-      fields.number("goal.number", "", "1", 4), fields.choice("goal.figure", "", FIGURES), fields.number("seed", "seed", "1", 6)),
-    h("div", {class: "line"}, this.go, this.halt, this.bar, this.says, fields.trouble)));
+      fields.number("goal.number", "", "1", 4), fields.choice("goal.figure", "", FIGURES)),
+    h("div", {class: "line"}, fields.number("seed", "Seed", "1", 6), this.go, this.halt, this.bar, this.says, fields.trouble)));
     for (const [name, label] of [["goal.bound", "at least or at most"], ["goal.number", "how many"], ["goal.figure", "of what"]]) setAttr(fields.all.get(name), "aria-label", label);
   }
 
@@ -84,11 +84,11 @@ export class Search {
       try {
         step = (await this.calls.call("search", {...ask, tried: step.tried})).data;
       } catch (error) {
-        step = {done: true, why: error.message};
+        step = {...step, done: true, field: null, why: error.message};
       }
       if (mine !== this.#running) return;
       this.tried = step.tried;
-      this.bar.value = step.tried / step.most;
+      if (step.most) this.bar.value = step.tried / step.most;
       if (!step.done) setText(this.says, `${step.tried} of ${step.most} tries; ${step.found ? "found one, looking for a nearer one" : `nearest so far: ${number(step.best, goal)}`}`);
     }
     this.#running = 0;

@@ -91,15 +91,18 @@ export function numberOf(cell) {
   const text = (cell ?? "").trim();
   if (!/^\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text)) return null;
   const value = Number(text);
-  return Number.isFinite(value) ? value : null;
+  return value <= Number.MAX_SAFE_INTEGER ? value : null; // no trace holds more
 }
 
-/** An id that no row has: after c comes d, after req-9 comes req-10. */
+/** An id that no row has: after c comes d, after req-9 comes req-10, after req-07 comes req-08. */
 export function freshId(rows) {
   const taken = new Set(rows.map(({cells}) => cells.id));
   const last = rows.at(-1)?.cells.id ?? "";
-  const counted = /^(.*?)(\d+)$/.exec(last);
-  if (counted) for (let n = Number(counted[2]) + 1; ; n++) if (!taken.has(counted[1] + n)) return counted[1] + n;
+  const digits = /\d{1,15}$/.exec(last)?.[0]; // of more, adding 1 would change nothing
+  for (let n = Number(digits) + 1; digits; n++) {
+    const id = last.slice(0, -digits.length) + String(n).padStart(digits.length, "0");
+    if (!taken.has(id)) return id;
+  }
   if (rows.length && !/^[a-z]$/.test(last)) for (let n = 2; ; n++) if (!taken.has(`${last}${n}`)) return `${last}${n}`;
   for (let code = last ? last.charCodeAt(0) + 1 : 97; code <= 122; code++) {
     const letter = String.fromCharCode(code);

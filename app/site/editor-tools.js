@@ -32,8 +32,8 @@ export class Tools {
     });
     this.menu.addEventListener("focusout", ({relatedTarget}) => { if (relatedTarget && !this.menu.contains(relatedTarget)) this.menu.open = false; });
     this.node = h("div", {class: "ed-tools", role: "toolbar", "aria-label": "Rows and steps"},
-      group("Rows", ROWS), group("Steps", STEPS), this.menu,
-      group("Begin with", [["empty", "Empty"], ["lab", "The lab's trace"]]), group("Clipboard", [["copy", "Copy rows"]]));
+      group("Rows", ROWS), this.menu, group("Steps", STEPS), group("Clipboard", [["copy", "Copy rows"]]),
+      group("Begin with", [["empty", "Empty"], ["lab", "The lab's trace"]]));
     this.files = h("span", {class: "group files", role: "group", "aria-label": "Files"},
       ...[["open", "Open a file"], ["trace", "Save trace"], ["share", "Save lab"], ["close", "Close"]].map(button));
     this.buttons.get("share").title = "The whole state of the lab as a file: what a link says, of any length";

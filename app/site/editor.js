@@ -17,6 +17,7 @@ import {Tools} from "./editor-tools.js";
 import {fileName, save} from "./share-file.js";
 
 const UNITS = [["iteration", "iterations"], ["ms", "milliseconds"], ["s", "seconds"]];
+const SOON = "Both replays follow as soon as Python is ready.";
 
 export class Editor {
   #errors = [];
@@ -28,7 +29,7 @@ export class Editor {
 
   /**
    * @param {HTMLElement} place
-   * @param {object} lab calls, share, state, builtIn, openState, highlight(id), close(), key(name)
+   * @param {object} lab calls, share, state, builtIn, openState, ready(), guess, veiled(), highlight(id), close(), key(name)
    */
   constructor(place, lab) {
     this.place = place;
@@ -47,7 +48,7 @@ export class Editor {
     });
     this.draft = new Draft(lab.key("trace-draft"));
     this.errors = new Errors((key, field) => this.table.focus(key, field));
-    this.teaches = new Teaches();
+    this.teaches = new Teaches(() => lab.guess.settle());
     this.#build();
   }
 
@@ -126,8 +127,14 @@ export class Editor {
     this.#limits = limits;
     this.#colors = Object.values(payload.colors);
     this.notes = payload.notes ?? [];
-    this.teaches.show(payload.teaches);
+    this.taught = payload.teaches;
+    this.veil();
     this.#draw();
+  }
+
+  /** What the trace teaches would answer the guess, as long as there is one to make. */
+  veil() {
+    this.teaches.show(this.taught, this.lab.veiled());
   }
 
   /** Another trace takes the place of this one; the step can be undone. */
@@ -277,9 +284,13 @@ export class Editor {
   #ask() {
     const sheet = this.sheet;
     const text = textOf(sheet);
+    if (!this.lab.ready()) this.#say(SOON);
     this.lab.openState({limits: sheet.limits, iteration: null, packed: null, text: text === this.plain ? undefined : text}, {
       exploring: true,
-      opened: () => { if (sheet === this.sheet) this.#wrong([], sheet); },
+      opened: () => {
+        if (this.says.textContent === SOON) this.#say("");
+        if (sheet === this.sheet) this.#wrong([], sheet);
+      },
       refuse: (why, answer) => this.#judge(sheet, text, answer ?? {row: null, field: null, why}),
     });
   }

@@ -12,10 +12,11 @@ import {Tables} from "./replay-table.js";
 import {Transport} from "./replay-transport.js";
 
 /**
- * Events on the root: "lab-iteration" {iteration, last, reason}, "lab-highlight" {id}.
+ * Events on the root: "lab-iteration" {iteration, last, reason}, "lab-highlight" {id}, "lab-veil" when `veiled` has changed.
  * Options: storageKey (where the guess is kept; none: it is not kept), guess (false: no guess, no veil).
  */
 export class ReplayView {
+  veiled = null; // results are hidden, until a guess was made and seen through, or skipped
   #sides = new Map();
   #seen = 1;
   #lit = {request: null, pinned: false};
@@ -260,7 +261,10 @@ export class ReplayView {
       side.veil(this.#seen, last, {veiled: hidden(policy), compare, base: index ? policies[0] : null});
       side.move(this.clock.position, last);
     });
-    this.root.classList.toggle("veiled", !compare);
+    if (this.veiled === !compare) return;
+    this.veiled = !compare;
+    this.root.classList.toggle("veiled", this.veiled);
+    this.root.dispatchEvent(new CustomEvent("lab-veil", {bubbles: true}));
   }
 
   #highlighted(request, pinned) {

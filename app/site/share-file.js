@@ -3,11 +3,11 @@
 // A lab file is {schema_version, lab: what stands after "#" in a link}, of any length; a trace file is what
 // `serving-lab` reads. Which of the two it is, the file says; what is wrong with a trace is for Python to say.
 
-import {decode, LONGEST_IN_FILE} from "./state.js";
+import {decode, LONGEST_IN_FILE, MOST_TEXT} from "./state.js";
 
 const SCHEMA_VERSION = 1;
 const MEASUREMENT = "serving-lab-measurement"; // the kind that such a file says
-const BIGGEST = 8_000_000; // bytes; a hundred requests have some ten thousand
+const BIGGEST = MOST_TEXT; // bytes; a hundred requests have some ten thousand
 
 /** @param {string} hash what a link has after "#" */
 export function labFile(hash) {

@@ -12,12 +12,14 @@ const NUMBERS = ["max_num_seqs", "num_pages", "page_size", "max_num_batched_toke
 const LONGEST_PLAIN = 2000; // characters; a link of ours without a trace has fewer than 200
 const VERSION = 1; // of the form in which a trace stands in a link
 const SUM = 12; // hexadecimal digits of the trace's SHA-256
-const MOST_TEXT = 4_000_000; // bytes of a trace, unpacked: a few letters can say "a million times the same"
+const PIECE = 4096; // bytes that are unpacked at once: at most some thousand times as many come of it
 
 /** Characters that a link may have: what mail, chat and course sites carry along. */
 export const LONGEST = 8000;
 /** Characters that a state in a file may have. */
 export const LONGEST_IN_FILE = 8_000_000;
+/** Bytes of a trace, unpacked: a few letters can say "a million times the same". */
+export const MOST_TEXT = 8_000_000;
 
 let optionFields = new Map();
 
@@ -127,9 +129,11 @@ export async function unpack({sum, data}) {
 
 async function through(bytes, stream) {
   const writer = stream.writable.getWriter();
-  // What goes wrong while writing is told by the reading side as well.
-  writer.write(bytes).catch(() => {});
-  writer.close().catch(() => {});
+  const feed = async () => {
+    for (let at = 0; at < bytes.length; at += PIECE) await writer.write(bytes.subarray(at, at + PIECE));
+    await writer.close();
+  };
+  feed().catch(() => { /* what goes wrong while writing is told by the reading side as well */ });
   const reader = stream.readable.getReader();
   const pieces = [];
   let size = 0;

@@ -4,13 +4,16 @@ export class Calls {
   #serial = 0;
   #open = new Map();
 
-  /** @param {(name: string, data: object) => void} send */
-  constructor(send) {
+  /** @param {(name: string, data: object) => void} send  @param {() => string} silent why nothing can be asked now; "" when it can */
+  constructor(send, silent = () => "") {
     this.send = send;
+    this.silent = silent;
   }
 
   /** @returns {Promise<{name: string, data: object}>} the message that answers; rejects when Python cannot answer any more */
   call(name, data) {
+    const why = this.silent();
+    if (why) return Promise.reject(new Error(why));
     const serial = ++this.#serial;
     return new Promise((resolve, reject) => {
       this.#open.set(serial, {resolve, reject});

@@ -52,10 +52,33 @@ def agrees(editor, folder, capsys):
 # ---- by keyboard -----------------------------------------------------------------------------------------------------
 
 
+def nothing_is_asked_of_a_python_that_is_starting(lab):
+    """What is asked too early is answered with a sentence, and the start goes on."""
+    editor = EditorPage(lab).open()
+    editor.command("Save trace")
+    expect(lab.page.locator(".ed-says")).to_contain_text("still starting")
+    for title, button in (("Generate a trace", "Generate"), ("Find a trace near this one", "Search")):
+        part = lab.page.locator("details.ed-part", has=lab.page.get_by_text(title))
+        part.locator("summary").click()
+        part.get_by_role("button", name=button, exact=True).click()
+        expect(part.locator(".ed-trouble")).to_have_text(re.compile(r"still starting[^.]*\.$"))
+        expect(part.get_by_role("button", name=button, exact=True)).to_be_visible()
+        part.locator("summary").click()
+    editor.cell("arrival", 1).fill("1")
+    expect(lab.page.locator(".ed-says")).to_have_text("Both replays follow as soon as Python is ready.")
+    editor.command("Undo")
+    editor.command("Close")
+    assert lab.page.get_attribute("html", "data-python") == "starting"
+
+
 def test_a_trace_is_built_from_nothing_by_keyboard(browser, server, tmp_path, capsys):
     with opened(browser, viewport={"width": 1280, "height": 1000}) as lab:
-        lab.open(server.url)
-        lab.reveal()
+        held = []
+        lab.page.route("**/stdlib.zip", lambda route: held.append(route))
+        lab.open(server.url, ready=False)
+        nothing_is_asked_of_a_python_that_is_starting(lab)
+        held[0].continue_()
+        lab.wait_ready()
         editor, keys = EditorPage(lab), lab.page.keyboard
         lab.page.locator(".brand").focus()
         editor.tab_to("Edit this trace")
@@ -176,6 +199,29 @@ def test_pasting_without_headings_overwrites_from_the_cell_on(editor):
     editor.cell("id", 1).select_text()
     editor.paste("plain text")  # one value is for the cell alone
     assert editor.rows()[0][0] == "plain text" and len(editor.rows()) == 10
+    # A quote that is never closed is a letter, and no end to the rows after it.
+    editor.cell("id", 1).select_text()
+    editor.paste('tall 5"\t1\t2\t3\n"bare\t4\t5\t6')
+    assert editor.rows()[:2] == [['tall 5"', "1", "2", "3"], ['"bare', "4", "5", "6"]]
+    # More than anybody can look at is not taken.
+    editor.paste("\n".join(["x\t1\t2\t3"] * 401))
+    expect(editor.page.locator(".ed-says")).to_contain_text("401 rows are far more than the page draws")
+    assert len(editor.rows()) == 10
+
+
+def test_a_row_that_is_added_has_an_id_of_its_own(editor):
+    for last, expected in (
+        ("req-9", "req-10"),
+        ("req-07", "req-08"),
+        ("99", "100"),
+        ("r9007199254740992", "r9007199254740993"),  # as numbers of JavaScript's these two are one
+        ("z", "r1"),
+        ("1" * 60_000 + "x", "1" * 60_000 + "x2"),
+    ):
+        editor.cell("id", 9).fill(last)
+        editor.command("Add row")
+        assert editor.rows()[9][0] == expected
+        editor.command("Undo")
 
 
 def test_each_bad_value_is_told_and_nothing_else_changes(editor, capsys):
@@ -441,5 +487,20 @@ def test_axe_finds_nothing_to_complain_of_in_the_editor(browser, server, node_pa
             )
             assert found == [], (scheme, json.dumps(found, indent=1)[:3000])
         assert lab.page.evaluate("() => document.documentElement.scrollWidth") == 360
+        edges = lab.page.locator(".ed-tools :is(button, summary)").evaluate_all(
+            "(all) => all.map((one) => Math.round(one.getBoundingClientRect().x))"
+        )
+        assert len(set(edges)) == 3  # the buttons stand in columns
+        lab.page.set_viewport_size({"width": 320, "height": 700})
+        lab.page.locator(".ed-menu summary").click()
+        assert lab.page.locator(".ed-menu .list").is_visible()
+        assert lab.page.evaluate("() => document.documentElement.scrollWidth") == 320
+        assert (
+            lab.page.locator(
+                ".ed-menu .list, .ed-menu small, #editor :is(header, form) :is(button, select)"
+            ).evaluate_all("(all) => all.filter((one) => one.getBoundingClientRect().right > innerWidth).length")
+            == 0
+        )
+        lab.page.set_viewport_size({"width": 360, "height": 780})
         picture, table = lab.page.locator(".ed-picture").bounding_box(), lab.page.locator(".ed-table").bounding_box()
         assert picture["y"] + picture["height"] <= table["y"]  # above it, where there is no room beside it

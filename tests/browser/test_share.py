@@ -65,10 +65,19 @@ def page(browser, server):
 def test_a_link_opens_the_same_replay_in_a_fresh_profile(browser, shared, capsys):
     assert len(shared["link"]) < 1000
     with opened(browser) as lab:
-        lab.open(shared["link"])
+        lab.open(shared["link"], ready=False)
+        lab.page.click("#edit-trace")  # before Python has read the trace that is to be edited
+        expect(lab.page.locator("#notice-editor")).to_contain_text("as soon as Python is ready")
+        lab.wait_ready()
         expect(lab.page.locator("#notice-trace")).to_contain_text("9 requests")
+        expect(lab.page.locator("#editor .ed-tools")).to_be_visible()
+        assert lab.page.locator("#notice-editor").count() == 0
         expect(lab.page.get_by_text("Guess before you play")).to_be_visible()  # a link does not guess for its reader
-        lab.reveal()
+        taught = lab.page.locator(".ed-teaches .sentence")
+        expect(taught).to_be_hidden()  # nor does the editor
+        lab.page.get_by_role("button", name="show the results").click()
+        expect(taught).to_be_visible()
+        expect(lab.page.get_by_text("Guess before you play")).to_be_hidden()
         assert_same_figures(lab, printed(capsys, shared["trace"]), wait=20)
         expect(lab.page.locator("#experiment input[type=range]").first).to_have_value("31")
         expect(lab.field("Pages")).to_have_value("15")
@@ -167,6 +176,18 @@ def test_what_python_refuses_is_told_too(page, tmp_path):
     (tmp_path / "empty.json").write_text('{"schema_version": 1, "lab": 5}')
     (tmp_path / "damaged.json").write_text('{"schema_version": 1, "lab": "own=1.000000000000&trace=AAAA"}')
     (tmp_path / "big.json").write_text(" " * 9_000_000)
+    bomb = json.dumps({"schema_version": 1, "lab": f"own=1.{'0' * 12}&trace={packed('x' * 100_000_000)}"})
+    (tmp_path / "bomb.json").write_text(bomb)
+    page.page.evaluate(
+        """() => {
+          const {write} = WritableStreamDefaultWriter.prototype;
+          window.unpacked = 0;
+          WritableStreamDefaultWriter.prototype.write = function (piece) {
+            window.unpacked += piece.byteLength;
+            return write.call(this, piece);
+          };
+        }"""
+    )
     editor = EditorPage(page)
     for name, says in (
         ("wrong", "Row 5"),
@@ -176,12 +197,14 @@ def test_what_python_refuses_is_told_too(page, tmp_path):
         ("empty", "without a state"),
         ("damaged", "This file was cut short or altered"),
         ("big", "9 MB"),
+        ("bomb", "This file was cut short or altered"),
     ):
         editor.load(tmp_path / f"{name}.json")
         expect(page.page.locator("#notice-file")).to_contain_text(says)
         expect(page.page.locator("#notice-file")).to_contain_text("What was on the screen stays.")
         assert page.metrics("static")["iterations"] == 116
     assert "trace=" not in page.page.url
+    assert len(bomb) > 100_000 and page.page.evaluate("() => window.unpacked") < 20_000  # given up early
     assert page.troubles == []
 
 
