@@ -30,13 +30,14 @@ function storage(which, name) {
 /**
  * Has to come before the address is read: a token in it is no state of the lab, and is taken out.
  * @param {(name: string) => string} key
- * @returns {{api: "open"|"token"|null, token: object, job: object, came: () => void}} api: whether there is one, and
- *   whether it wants a token; token: for this tab only; job: the replay under way; came() is called when a token has come
+ * @returns {{api: "open"|"token"|null, token: object, job: object, kept: object, came: () => void}} api: whether there is
+ *   one, and whether it wants a token; token: for this tab only; job: the replay under way; kept: whether measurements are
+ *   kept in this browser; came() is called when a token has come
  */
 export function takeOffer(key) {
   const token = storage("sessionStorage", key("cuda-token"));
   const remembered = storage("localStorage", key("cuda"));
-  const offer = {api: null, token, job: storage("localStorage", key("cuda-job")), came() {}};
+  const offer = {api: null, token, job: storage("localStorage", key("cuda-job")), kept: storage("localStorage", key("measured")), came() {}};
   const take = (before) => {
     const found = LINK.exec(location.hash);
     if (!found) return false;
@@ -66,7 +67,7 @@ export function setUpGpu(lab) {
   const place = document.getElementById("gpu");
   const button = document.getElementById("measure-gpu");
   const choose = document.getElementById("open-measurement");
-  const own = {...lab, api: null, status: null, close: () => turn(false)};
+  const own = {...lab, api: null, status: null, close: () => turn(false), name: () => name(), kept: (some) => { offer.kept.set(some ? "1" : null); name(); }};
   let panel = null;
   let last = null;
   let started = false;
@@ -75,6 +76,14 @@ export function setUpGpu(lab) {
     place.hidden = !on;
     button.setAttribute("aria-expanded", String(on));
     if (!on) (button.hidden ? choose : button).focus();
+  }
+
+  /** The button is there for who can use it. Whoever has no driver has no GPU, and is not told so unasked. */
+  function name() {
+    const {status} = own;
+    const offered = status && status.missing !== "driver" && status.error === undefined;
+    button.textContent = offered ? "Measure on the GPU" : "Measured times";
+    button.hidden = !offered && !offer.kept.get() && (place.hidden || panel === null);
   }
 
   async function ready() {
@@ -102,12 +111,12 @@ export function setUpGpu(lab) {
     const {Api} = await import("./gpu-api.js");
     own.api = new Api(offer);
     own.status = offer.api === "token" && !offer.token.get() ? {token: true} : await own.api.status();
-    // Whoever has no driver has no GPU, and is not told so unasked.
-    button.hidden = own.status.missing === "driver" || own.status.error !== undefined;
+    name();
     panel?.told();
     if (offer.job.get() && !own.status.token) await within((opened) => opened.resume());
   }
 
+  name();
   offer.came = () => { if (started) ask().catch(() => {}); };
   button.addEventListener("click", () => (place.hidden ? within() : turn(false)));
   choose.addEventListener("click", () => within((opened) => opened.choose()));

@@ -35,6 +35,7 @@ export class Run {
   /** The server has said how it stands. */
   told() {
     const {api, status} = this.lab;
+    this.lab.name(); // of the button that opens the panel
     this.node.hidden = !api || !status;
     if (this.node.hidden) return;
     const {settings} = status;
@@ -195,7 +196,7 @@ export class Run {
       this.#say("Fetching the measurement");
       try {
         await this.took(await this.lab.api.result(id));
-        why = "";
+        why = "Measured: it stands below.";
       } catch (error) {
         why = `The replay is done, but its measurement could not be had. ${error.message}`;
       }
@@ -203,7 +204,7 @@ export class Run {
     this.lab.offer.job.set(null);
     const focused = this.node.contains(document.activeElement);
     this.#following = null;
-    this.#say(why, state !== "cancelled");
+    this.#say(why, state !== "cancelled" && !why.startsWith("Measured"));
     this.#draw();
     if (focused && !this.go.hidden) this.go.focus();
   }

@@ -140,6 +140,7 @@ export class GpuPanel {
   /** The lists, and what stands there without a measurement. */
   #draw() {
     const {items} = this.shelf;
+    this.lab.kept(items.length > 0);
     this.choice.hidden = !items.length;
     this.intro.hidden = this.item !== null;
     this.keep.hidden = this.drop.hidden = !this.item;

@@ -158,7 +158,8 @@ def _kv_note(measured: Measured) -> list[str]:
     if not most:
         return []
     share = most * shape.kv_token / (most * shape.kv_token + shape.weights)
-    note = f"Reading KV is at most {share:.1%} of what a step of this replay must move; the rest is the weights."
+    words = f"at most {share:.1%}" if share >= 0.001 else "less than 0.1%"
+    note = f"Reading KV is {words} of what a step of this replay must move; the rest is the weights."
     if share < FLAT_SHARE:
         note += (
             " They are read once however many requests decode. That is why ms an iteration is nearly flat, and why a "

@@ -91,10 +91,17 @@ def compare(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     return {"differences": _differences(first, second), "figures": _figures(first, second)}
 
 
+def _named(values: dict[str, Any]) -> str:
+    return (
+        ", ".join(f"{name} {value}" for name, value in values.items() if value is not None and value is not False)
+        or "none"
+    )
+
+
 SUBJECTS = (
     ("trace", lambda m: m["trace"]["sha256"], lambda m: m["trace"]["name"]),
-    ("limits", lambda m: m["limits"], lambda m: json.dumps(m["limits"])),
-    ("engine options", lambda m: m["options"], lambda m: json.dumps(m["options"])),
+    ("limits", lambda m: m["limits"], lambda m: _named(m["limits"])),
+    ("engine options", lambda m: m["options"], lambda m: _named(m["options"])),
     (
         "layer shape",
         lambda m: (m["shape"]["name"], m["shape"]["layers"]),

@@ -1,6 +1,7 @@
 """The built lab, served with the CUDA backend's API, whose device process is a fake one that ends as it is told."""
 
 import asyncio
+import importlib
 import sys
 import threading
 from collections.abc import Callable
@@ -13,11 +14,23 @@ from app.serve.command import make_application
 from app.serve.cuda_queue import Replays
 from app.serve.site_folder import open_site
 from lab.cuda.detect import Status
-from lab.cuda.job import Settings
+from lab.cuda.job import Settings, make_job
+from lab.formats.trace_json import read_trace
+from lab.measurement.saved import dump_measurement
 
 FAKE = Path(__file__).resolve().parents[1] / "cuda_plain" / "fake_child.py"
 THERE = Status(True, None, "CUDA 13.0 with PyTorch 2.13.0 on 0: made up for tests.", ({"name": "made up for tests"},))
 HOSTS = frozenset({"127.0.0.1", "localhost"})
+
+
+def made_up(path: Path, trace: Path | None = None, ratio: float = 1.25) -> Path:
+    """Write a measurement with made-up times: of the course trace, or of `trace`; each step `ratio` times its floor."""
+    if str(FAKE.parent) not in sys.path:
+        sys.path.append(str(FAKE.parent))
+    module = importlib.import_module("made_up")
+    job = make_job(read_trace(trace or module.COURSE))
+    path.write_text(dump_measurement(module.measurement(job, ratio=ratio)), "utf-8")
+    return path
 
 
 class GpuServer:
@@ -53,7 +66,9 @@ class GpuServer:
     async def _serve(self, started: threading.Event) -> None:
         self.replays = Replays(Settings(), self.seconds, command=self.command, **self.made)  # type: ignore[arg-type]
         offered = self.replays if self.cuda else None
-        server = tornado.httpserver.HTTPServer(make_application(self.site, "/", HOSTS, offered, self.token))
+        self._server = server = tornado.httpserver.HTTPServer(
+            make_application(self.site, "/", HOSTS, offered, self.token)
+        )
         sockets = bind_sockets(self.port, "127.0.0.1")
         server.add_sockets(sockets)
         self.port = sockets[0].getsockname()[1]
@@ -63,6 +78,10 @@ class GpuServer:
         server.stop()
         await self.replays.close()
         await server.close_all_connections()
+
+    def hang_up(self) -> None:
+        """Close every connection, as a network that fails does; the server goes on."""
+        asyncio.run_coroutine_threadsafe(self._server.close_all_connections(), self._loop).result(10)
 
     def start(self) -> None:
         started = threading.Event()

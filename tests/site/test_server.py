@@ -76,6 +76,18 @@ def test_the_page_is_at_the_root_and_says_to_ask_each_time(server: Server, site:
     assert server.ask("/index.html?with=a#query")[1] == body
 
 
+def test_only_the_page_of_a_server_that_offers_replays_on_a_gpu_says_so(
+    server: Server, site: Site, site_folder: Path
+) -> None:
+    def told(running: Server, path: str) -> str | None:
+        return running.ask(path)[0].getheader("Server-Timing")
+
+    assert told(server, "/") == told(server, "/index.html") == "serving-lab-cuda"
+    assert told(server, "/site.json") is told(server, f"/{path_of(site, '.css')}") is None
+    with serving("--dir", str(site_folder), "--port", "0", "--cuda", "off") as running:
+        assert told(running, "/") is None
+
+
 @pytest.mark.parametrize("name", ["sw.js", "site.json"])
 def test_what_may_change_is_asked_for_each_time(server: Server, name: str) -> None:
     assert server.ask(f"/{name}")[0].getheader("Cache-Control") == "no-cache"
@@ -272,7 +284,8 @@ def test_a_prefix_and_a_further_name(site_folder: Path, site: Site) -> None:
 def test_a_server_open_to_others_answers_to_any_name(site_folder: Path) -> None:
     with serving("--dir", str(site_folder), "--port", "0", "--host", "0.0.0.0") as server:
         assert "http://127.0.0.1:" in server.said
-        assert server.ask("/", {"Host": "lab.example.org"})[0].status == 200
+        response, _ = server.ask("/", {"Host": "lab.example.org"})
+        assert (response.status, response.getheader("Server-Timing")) == (200, 'serving-lab-cuda;desc="token"')
 
 
 @contextmanager
