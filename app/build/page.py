@@ -30,6 +30,9 @@ NOT_ASSETS = (".html", ".py", ".pyc")
 SERVICE_WORKER = "sw.js"
 """Stands at the site's root, where its scope is the whole site."""
 
+SAMPLE = "sample.measurement.json"
+"""In app/site: what `make prove` measured on a real GPU, for the page to open. There need not be one."""
+
 PREVIEW_WORKER = "sw-preview.js"
 """Stands there under the same name while an author looks at a preview."""
 
@@ -99,7 +102,12 @@ def render(spec: Mapping[str, Any]) -> dict[str, bytes]:
     folder = Folder(
         "assets", {**assets(), **prerender(), **exercises_file(solutions=spec["solutions"] != NEVER), **traces_file()}
     )
-    config = {**spec, "folders": {**spec["folders"], "assets": folder.name}, "options": link_fields()}
+    config = {
+        **spec,
+        "folders": {**spec["folders"], "assets": folder.name},
+        "options": link_fields(),
+        "sample": SAMPLE if SAMPLE in folder.files else None,
+    }
     title = config.pop("title")
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(SITE_SOURCES),

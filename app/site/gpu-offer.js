@@ -83,7 +83,7 @@ export function setUpGpu(lab) {
     const {status} = own;
     const offered = status && status.missing !== "driver" && status.error === undefined;
     button.textContent = offered ? "Measure on the GPU" : "Measured times";
-    button.hidden = !offered && !offer.kept.get() && (place.hidden || panel === null);
+    button.hidden = !offered && !lab.config.sample && !offer.kept.get() && (place.hidden || panel === null);
   }
 
   async function ready() {

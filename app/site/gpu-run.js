@@ -1,6 +1,7 @@
 // Has the server replay what is on the screen: submits it, follows it, stops it, and finds it again after a reload.
 
 import {count, h, setText} from "./replay-dom.js";
+import {gigabytes} from "./gpu-words.js";
 
 const FIRST_WAIT = 1000; // ms before the next try when the connection is lost; doubled each time
 const LONGEST_WAIT = 15_000;
@@ -38,9 +39,11 @@ export class Run {
     this.lab.name(); // of the button that opens the panel
     this.node.hidden = !api || !status;
     if (this.node.hidden) return;
-    const {settings} = status;
+    const {settings, devices = []} = status;
+    const {memory_bytes: memory, free_bytes: free} = devices[settings?.device] ?? {};
+    const room = memory && free !== undefined ? ` ${gigabytes(free, 0)} of its ${gigabytes(memory, 0)} are free.` : "";
     setText(this.device, status.token ? `${status.wrong ? "That token is not the right one." : "This server asks for a token."} It was printed when the server was started.`
-      : status.error ? `The server does not offer it: ${status.error}` : status.available ? status.sentence : `This server cannot replay on a GPU. ${status.sentence}`);
+      : status.error ? `The server does not offer it: ${status.error}` : status.available ? status.sentence + room : `This server cannot replay on a GPU. ${status.sentence}`);
     setText(this.terms, status.available ? `${count(settings.layers, "layer")} of ${settings.shape} in ${settings.dtype}, at most ${status.time_limit_s} s. The trace, its limits and options are sent to the server that this page came from; your code never is.` : "");
     this.form.hidden = !status.token;
     this.#draw();

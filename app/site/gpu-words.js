@@ -1,5 +1,7 @@
 // Figures of a measurement as text.
 
+import {clip} from "./replay-dom.js";
+
 /** Milliseconds with three significant digits: 0.546, 44.8, 1,204. */
 export function ms(value) {
   if (value >= 1000) return Math.round(value).toLocaleString("en");
@@ -15,7 +17,7 @@ export function when(text) {
 /** How a measurement is called in a list. */
 export function labelOf(measurement) {
   const parts = [measurement.trace.name, measurement.device.name || "device without a name", measurement.dtype, when(measurement.measured_at)];
-  return `${measurement.valid ? "" : "NOT VALID: "}${parts.join(" · ")}`;
+  return `${measurement.valid ? "" : "NOT VALID: "}${parts.map((part) => clip(part, 60)).join(" · ")}`;
 }
 
 export const gigabytes = (bytes, digits = 1) => `${(bytes / 1e9).toFixed(digits)} GB`;

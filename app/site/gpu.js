@@ -15,6 +15,7 @@ const BIGGEST = 8_000_000; // bytes; the longest replay that is measured has som
 export class GpuPanel {
   /** @param {Element} place  @param {object} lab as setUpGpu has it, with api, status and close */
   constructor(place, lab) {
+    const {sample} = lab.config; // a real measurement that comes with the site, if it has one
     this.lab = lab;
     this.styled = styled();
     this.shelf = new Shelf(lab.key("measurements"));
@@ -39,7 +40,7 @@ export class GpuPanel {
     this.intro = h("p", {class: "quiet", text: "A measurement is what a replay took on a real GPU, iteration by iteration. One that was saved opens here without a GPU."});
     place.replaceChildren(
       h("header", {}, h("h2", {id: "gpu-title", text: "Measured on a GPU"}),
-        h("span", {class: "files"}, this.opener = button("Open a measurement", () => this.choose()), button("Close", () => lab.close()))),
+        h("span", {class: "files"}, sample ? button("Open the sample", () => this.#sample(sample)) : null, this.opener = button("Open a measurement", () => this.choose()), button("Close", () => lab.close()))),
       this.intro, this.run.node, this.choice, this.says, this.shown, this.compared, this.unconfirmed);
     this.shelf.loaded.then(() => this.#draw());
   }
@@ -70,6 +71,16 @@ export class GpuPanel {
       await this.#take(await file.text(), file.name);
     } catch (error) {
       this.#refuse(error);
+    }
+  }
+
+  async #sample(name) {
+    try {
+      const answer = await fetch(new URL(name, import.meta.url));
+      if (!answer.ok) throw new Error(`The sample could not be had: the server answered ${answer.status}.`);
+      await this.#take(await answer.text(), name);
+    } catch (error) {
+      this.#refuse(error instanceof TypeError ? new Error("The sample could not be had: there is no connection.") : error);
     }
   }
 
@@ -145,7 +156,7 @@ export class GpuPanel {
     this.intro.hidden = this.item !== null;
     this.keep.hidden = this.drop.hidden = !this.item;
     this.otherLabel.hidden = !this.item || items.length < 2;
-    fill(this.list, items, this.item, "Choose one");
+    fill(this.list, items, this.item, "None");
     fill(this.other, items.filter(({id}) => id !== this.item?.id), this.second, "Nothing");
     const lines = this.item?.unconfirmed ?? this.lab.status?.unconfirmed ?? [];
     this.unconfirmed.hidden = !lines.length;
@@ -193,7 +204,7 @@ export class GpuPanel {
 }
 
 function fill(list, items, chosen, none) {
-  list.replaceChildren(...(chosen && list.id === "gpu-list" ? [] : [new Option(none, "")]), ...items.map(({id, label}) => new Option(label, String(id))));
+  list.replaceChildren(new Option(none, ""), ...items.map(({id, label}) => new Option(label, String(id))));
   list.value = chosen ? String(chosen.id) : "";
 }
 

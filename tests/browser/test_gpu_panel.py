@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from gpu_server import GpuServer, made_up
 from lab_page import LabPage, opened
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from lab.cuda.detect import Status
 from lab.measurement.saved import parse_measurement
@@ -73,7 +73,7 @@ def test_a_replay_is_measured_followed_stopped_and_found_again(browser, site, tm
         panel = Panel(lab).start(server.url)
         lab.page.get_by_role("button", name="Measure on the GPU").click()
         assert panel.asked == [f"{server.url}api/cuda"]
-        expect(panel.node).to_contain_text("on 0: made up for tests")
+        expect(panel.node).to_contain_text("on 0: made up for tests. 12 GB of its 80 GB are free.")
         expect(panel.node).to_contain_text("No GPU has run this backend yet.")
         expect(panel.node).to_contain_text("4 layers of llama-3.1-8b in bfloat16, at most 60 s")
 
@@ -157,6 +157,12 @@ def test_a_replay_is_measured_followed_stopped_and_found_again(browser, site, tm
         go.touch()
 
 
+def with_sample(route: Route) -> None:
+    """The page, as if a sample had come with the site."""
+    answer = route.fetch()
+    route.fulfill(response=answer, body=answer.text().replace('"sample": null', '"sample": "sample.measurement.json"'))
+
+
 def test_without_a_server_nothing_is_asked_and_measurements_open(browser, site, tmp_path):
     other = tmp_path / "other.json"
     rows = [{"id": f"r{n}", "arrival": n, "prompt_tokens": 20, "output_tokens": 6} for n in range(5)]
@@ -168,9 +174,11 @@ def test_without_a_server_nothing_is_asked_and_measurements_open(browser, site, 
     broken = tmp_path / "broken.json"
     broken.write_text(course.read_text("utf-8").replace('"graph"', '"quick"', 1), "utf-8")
     with GpuServer(site, "result", cuda=False) as server, opened(browser) as lab:
+        lab.page.route(server.url, with_sample)
+        lab.page.route("**/sample.measurement.json", lambda route: route.fulfill(path=course))
         panel = Panel(lab).start(server.url)
-        expect(lab.page.locator("#measure-gpu")).to_be_hidden()
-        panel.load(course)
+        lab.page.get_by_role("button", name="Measured times").click()
+        panel.press("Open the sample")
         expect(panel.lane("continuous")).to_contain_text("made up for tests")
         expect(panel.node.get_by_role("button", name="Measure this replay")).to_be_hidden()
         expect(panel.node).to_contain_text("Not confirmed by a GPU yet")
@@ -225,11 +233,14 @@ def test_without_a_server_nothing_is_asked_and_measurements_open(browser, site, 
         lab.page.get_by_role("button", name="Measured times").click()
         shelf = panel.node.get_by_role("combobox", name="Measurement")
         options = shelf.locator("option")
-        expect(options).to_have_count(4)
+        expect(options).to_have_count(4)  # three, and none
         shelf.select_option(index=1)
         expect(panel.lane("static")).to_have_count(1)
+        shelf.select_option("None")
+        expect(panel.lane("static")).to_have_count(0)
+        shelf.select_option(index=1)
         panel.press("Remove")
-        expect(options).to_have_count(2)
+        expect(options).to_have_count(3)
         assert panel.asked == [] and lab.troubles == []
 
 
@@ -241,7 +252,7 @@ def test_what_stands_in_the_way_is_said_in_one_sentence(browser, site, tmp_path)
             panel.start(server.url)
         lab.page.wait_for_timeout(300)
         button = lab.page.locator("#measure-gpu")
-        expect(button).to_be_hidden()  # nobody has asked for CUDA
+        expect(button).not_to_have_text("Measure on the GPU")  # nobody has asked for CUDA
         panel.load(made_up(tmp_path / "a.json"))
         expect(panel.node).to_contain_text(
             "This server cannot replay on a GPU. There is no NVIDIA driver on this machine"
