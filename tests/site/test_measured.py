@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from app.build.page import SAMPLE as SAMPLE_NAME
 from app.page.main import Lab
 from app.page.measured import compare_measurements, read_measurement, replay_request
 from lab.cuda.job import Settings, job_from_request
@@ -66,3 +67,11 @@ def test_a_server_is_sent_what_is_on_the_screen():
     lab.open_state({"limits": {"num_pages": 15}})
     sent = lab.replay_request({"serial": 1})
     assert sent["serial"] == 1 and json.loads(sent["body"])["limits"]["num_pages"] == 15
+
+
+def test_a_sample_that_comes_with_the_site_is_a_real_and_valid_one():
+    path = ROOT / "app" / "site" / SAMPLE_NAME
+    if path.exists():
+        sample = read(path.read_text("utf-8"))["measurement"]
+        assert sample["valid"] and sample["device"]["kind"] == "cuda" and "made" not in sample["device"]["name"]
+        assert "file" in sample["trace"]
