@@ -28,7 +28,7 @@ PROFILE = settings(
     derandomize=True,
     database=None,
     deadline=None,
-    max_examples=int(os.environ.get("SERVING_LAB_EXAMPLES", "150")),
+    max_examples=int(os.environ.get("SERVING_LAB_EXAMPLES", "40" if sys.platform == "emscripten" else "100")),
 )
 HERE = Path(__file__).resolve().parent
 both_policies = pytest.mark.parametrize("policy", ["static", "continuous"])
