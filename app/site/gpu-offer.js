@@ -4,7 +4,7 @@
 import {notice} from "./notices.js";
 
 const NAME = "serving-lab-cuda"; // of the Server-Timing header: app/serve/headers.py
-const LINK = /^#cuda-token=([\w.~+/=-]+)$/; // what the server prints at its start
+const LINK = /^#cuda-token=([^&]+)$/; // what the server prints at its start
 
 /** Values in one of the browser's storages; where that is blocked, as long as the page. */
 function storage(which, name) {
@@ -27,6 +27,15 @@ function storage(which, name) {
   };
 }
 
+/** The address as the browser shows it may have %-signs for what was typed. */
+function plain(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /**
  * Has to come before the address is read: a token in it is no state of the lab, and is taken out.
  * @param {(name: string) => string} key
@@ -41,7 +50,7 @@ export function takeOffer(key) {
   const take = (before) => {
     const found = LINK.exec(location.hash);
     if (!found) return false;
-    token.set(found[1]);
+    token.set(plain(found[1]));
     offer.api = "token";
     history.replaceState(null, "", before || location.pathname + location.search);
     return true;

@@ -15,7 +15,18 @@ export class Overlay {
   constructor(view) {
     this.view = view;
     this.resized = new ResizeObserver(() => this.refresh());
-    view.root.addEventListener("lab-iteration", () => this.refresh());
+    view.root.addEventListener("lab-iteration", () => this.#turned());
+  }
+
+  /** Another iteration: only words change, and nothing is laid out for them, unless the axis has become longer. */
+  #turned() {
+    for (const lane of this.#lanes.values()) {
+      if (lane.last !== this.view.last) {
+        this.refresh();
+        return;
+      }
+      lane.update(this.view.iteration);
+    }
   }
 
   /** @param {object|null} measurement to be shown; it is of the replay on the screen  @param {object|null} second to compare with */

@@ -160,7 +160,7 @@ export class Run {
           return;
         }
       }
-      this.#say("The connection to the server is lost. It goes on there, and the page goes on trying.", true);
+      this.#say("The connection to the server is lost. The replay goes on there, and the page goes on trying.", true);
       this.bar.removeAttribute("value");
       await new Promise((resolve) => { setTimeout(resolve, wait); });
     }
