@@ -19,7 +19,12 @@ from lab.formats.trace_json import read_trace
 from lab.measurement.saved import dump_measurement
 
 FAKE = Path(__file__).resolve().parents[1] / "cuda_plain" / "fake_child.py"
-THERE = Status(True, None, "CUDA 13.0 with PyTorch 2.13.0 on 0: made up for tests.", ({"name": "made up for tests", "memory_bytes": 80 * 10**9, "free_bytes": 12 * 10**9},))
+THERE = Status(
+    True,
+    None,
+    "CUDA 13.0 with PyTorch 2.13.0 on 0: made up for tests.",
+    ({"name": "made up for tests", "memory_bytes": 80 * 10**9, "free_bytes": 12 * 10**9},),
+)
 HOSTS = frozenset({"127.0.0.1", "localhost"})
 
 
