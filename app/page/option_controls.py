@@ -24,6 +24,14 @@ MOST = 10**15
 """No field takes more: a number that JavaScript still has whole, and that Pyodide does not hand over as a BigInt."""
 
 
+class NumberInput(pn.widgets.FloatInput):  # type: ignore[misc]
+    """A field for a number that is empty while it holds None; Panel's own then says NaN."""
+
+    def _process_param_change(self, msg: dict[str, Any]) -> dict[str, Any]:
+        changes: dict[str, Any] = super(pn.widgets.FloatInput, self)._process_param_change(msg)
+        return changes
+
+
 class OptionControls:
     """Groups of fields. Calls `on_options(options)` whenever they make sense; says beside the field when not."""
 
@@ -77,7 +85,7 @@ class OptionControls:
                 name=entry.label, options=options, value=NONE if value is None else value, **common
             )
         else:
-            kind = pn.widgets.IntInput if entry.kind == "integer" else pn.widgets.FloatInput
+            kind = pn.widgets.IntInput if entry.kind == "integer" else NumberInput
             widget = kind(
                 name=entry.label,
                 value=value,

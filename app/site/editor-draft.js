@@ -5,20 +5,27 @@ const MOST = 500_000; // characters
 
 export class Draft {
   #timer = 0;
+  #text = null; // what is not kept yet
 
   /** @param {string} key of the browser's storage */
   constructor(key) {
     this.key = key;
+    window.addEventListener("pagehide", () => this.#write()); // a tab that is closed at once takes nothing along either
   }
 
   /** Keep `text`, a trace file with whatever is wrong in it. */
   keep(text) {
+    this.#text = text;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      try {
-        if (text.length <= MOST) localStorage.setItem(this.key, text);
-      } catch { /* blocked or full: then it lasts as long as the page */ }
-    }, 400);
+    this.#timer = setTimeout(() => this.#write(), 400);
+  }
+
+  #write() {
+    const text = this.#text;
+    this.#text = null;
+    try {
+      if (text !== null && text.length <= MOST) localStorage.setItem(this.key, text);
+    } catch { /* blocked or full: then it lasts as long as the page */ }
   }
 
   /** @returns {string|null} */

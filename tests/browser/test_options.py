@@ -192,6 +192,14 @@ def test_what_is_wrong_is_told_at_the_field_and_the_picture_stays(shared, capsys
     asked = {"admission": "limit", "client_tokens_per_second": 150}
     assert_same(shared, command_line(capsys, *flags(asked)), ALWAYS)
     expect(shared.side("continuous").locator(".rejected")).to_contain_text("its client was over 150 tokens a second")
+    field = fields.get_by_label("ms an iteration")
+    field.fill("")
+    field.press("Tab")
+    expect(alert).to_have_text("write a number here")
+    expect(field).to_have_value("")  # nothing, and not NaN
+    field.fill("20")
+    field.press("Enter")
+    expect(alert).to_have_count(0)
     page.get_by_role("button", name="Turn all off").click()
     assert_same(shared, command_line(capsys), ALWAYS)
     page.get_by_role("button", name="Fewer options").click()

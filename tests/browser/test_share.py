@@ -231,14 +231,15 @@ def test_what_is_too_long_for_a_link_goes_by_file(browser, server, tmp_path, cap
         assert waiting.value.suggested_filename == "course.lab.json"
         # A reload finds no link in the address; what was edited is not lost for that.
         editor.cell("arrival", 2).fill("1")
-        lab.page.wait_for_function("() => Object.keys(localStorage).some((name) => name.endsWith('trace-draft'))")
         lab.page.wait_for_function("() => location.hash === ''")
-        lab.page.reload()
+        editor.cell("output_tokens", 2).fill("16")
+        lab.page.reload()  # at once
         lab.wait_ready()
         editor.open()
         assert editor.cell("arrival", 2).input_value() == "0"
         lab.page.get_by_role("button", name="Bring it back").click()
         assert editor.cell("arrival", 2).input_value() == "1"
+        assert editor.cell("output_tokens", 2).input_value() == "16"
         assert editor.cell("prefix", 2).input_value() == json.dumps(trace["requests"][1]["prefix"])
         lab.wait_metric("continuous", "peak_pages", 14)
     with opened(browser) as lab:
