@@ -169,11 +169,13 @@ function whereWords({row, field, why}) {
   return [row === null ? "" : `Row ${row + 1}`, field ?? ""].filter(Boolean).join(", ") + `: ${why}.`;
 }
 
+const inShort = (text) => (text.length > 120 ? `${text.slice(0, 120)}…` : text);
+
 /** Say whose trace this is, and how to go back. */
 function tellTrace({replay, notes = []}, exploring) {
   if (exploring) return;
   const {name, title, requests} = replay.trace;
-  notice("trace", state.trace && !picker.has(replay.trace.sha256) ? [`This is a trace of its own: ${title ?? name}, ${requests.length} requests.`, ...notes].join(" ") : "",
+  notice("trace", state.trace && !picker.has(replay.trace.sha256) ? [`This is a trace of its own: ${inShort(title ?? name)}, ${requests.length} requests.`, ...notes].join(" ") : "",
     {label: "Back to the lab's trace", run: () => openState({limits: {}, iteration: null})});
 }
 

@@ -29,7 +29,7 @@ export class ClientsTable {
         const mark = h("i", {class: "swatch client"});
         const color = own(colors, client);
         if (/^#[0-9a-f]{6}$/i.test(color ?? "")) mark.style.setProperty("--c", color);
-        return h("tr", {}, h("th", {scope: "row"}, mark, client || "no name"),
+        return h("tr", {}, h("th", {scope: "row", title: client}, mark, client || "no name"),
           ...columns.map(([name]) => h("td", {class: "number", text: figure(clients[client][name])})));
       }))));
   }

@@ -213,6 +213,8 @@ def test_what_is_too_long_for_a_link_goes_by_file(browser, server, tmp_path, cap
     noise = random.Random(1)
     for request in trace["requests"]:
         request["prefix"] = [noise.randrange(2**52) for _ in range(80)]
+        request["id"] = request["id"] * 70
+    trace["title"] = "W" * 3000
     (tmp_path / "long.json").write_text(json.dumps(trace))
     with opened(browser, permissions=CLIPBOARD) as lab:
         lab.open(server.url)
@@ -251,6 +253,12 @@ def test_what_is_too_long_for_a_link_goes_by_file(browser, server, tmp_path, cap
         assert_same_figures(lab, printed(capsys, tmp_path / "long.json", "--num-pages", "14"), wait=20)
         expect(lab.page.locator("#experiment input[type=range]").first).to_have_value("20")
         editor.open()
+        # Nor do names without an end push anything out of the page, or out of sight.
+        lab.page.set_viewport_size({"width": 360, "height": 780})
+        lab.seek(2)
+        assert lab.page.evaluate("() => document.documentElement.scrollWidth") == 360
+        strip = lab.page.locator(".strip > div").evaluate_all("(all) => all.map((one) => one.clientWidth)")
+        assert len(strip) == 8 and min(strip) > 80
         saved = read_trace(editor.saved(tmp_path))
         assert [list(request.prefix or ()) for request in saved.requests] == [r["prefix"] for r in trace["requests"]]
         assert lab.troubles == []
