@@ -1,6 +1,6 @@
 // Searches near the trace for one with a property. Python looks for a moment at a time, so that Stop is simply not asking again.
 
-import {h, setAttr, setText} from "./replay-dom.js";
+import {count, h, setAttr, setText} from "./replay-dom.js";
 import {Fields} from "./editor-fields.js";
 
 const FIGURES = [
@@ -70,8 +70,12 @@ export class Search {
   }
 
   async #search() {
-    const mine = this.#running = Date.now();
     const {fields, goal} = this;
+    if (fields.value("goal.number") === undefined) {
+      fields.say("goal.number", "write a number");
+      return;
+    }
+    const mine = this.#running = Date.now();
     fields.say();
     const ask = {...this.from(), goal, seed: fields.value("seed") ?? null};
     this.tried = 0;
@@ -95,11 +99,11 @@ export class Search {
     this.#still();
     if (step.why) {
       setText(this.says, "");
-      fields.say({"goal.at_least": "goal.number", "goal.at_most": "goal.number"}[step.field] ?? step.field, step.why);
+      fields.say({"goal.at_least": "goal.number", "goal.at_most": "goal.number"}[step.field] ?? step.field, step.why.replace(`${step.field}: `, "")); // the field is named once
     } else if (step.found) {
       setText(this.says, step.tried > 1 ? `Found after ${step.tried} tries: ${number(step.best, goal)}. Undo brings the trace before back.` : "This trace is one already.");
       this.found(step.found);
-    } else setText(this.says, `Nothing found in ${step.tried} tries; the nearest had ${number(step.best, goal)}. The trace is as it was.`);
+    } else setText(this.says, `Nothing found in ${count(step.tried, "try", "tries")}; the nearest had ${number(step.best, goal)}. The trace is as it was.`);
   }
 }
 

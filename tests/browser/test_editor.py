@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -364,8 +365,10 @@ def test_the_generator_makes_the_bytes_of_the_command_line(editor, tmp_path, cap
             part.get_by_label(label, exact=True).select_option(value)
         before = editor.rows()
         part.get_by_role("button", name="Generate", exact=True).click()
-        editor.page.wait_for_function("(n) => document.querySelectorAll('.ed-table tbody tr').length === n", arg=24)
-        assert editor.rows() != before
+        until = time.monotonic() + 20
+        while editor.rows() == before and time.monotonic() < until:
+            editor.page.wait_for_timeout(50)
+        assert editor.rows() != before and len(editor.rows()) == 24
         line = part.locator("code").inner_text()
         path = editor.saved(tmp_path)
         capsys.readouterr()
@@ -408,6 +411,11 @@ def test_a_search_finds_a_trace_and_can_be_stopped(editor, tmp_path, capsys):
     part.get_by_role("button", name="Stop").click()
     expect(part.get_by_role("status").first).to_contain_text("Stopped after")
     assert editor.rows() == course
+    # What cannot be searched for is told at the field, which is named once.
+    for number, says in (("", "write a number"), ("x", "must be a number")):
+        part.get_by_label("how many").fill(number)
+        part.get_by_role("button", name="Search", exact=True).click()
+        expect(part.locator(".ed-trouble")).to_have_text(re.compile(f"^how many: {says}"))
     part.locator("summary").click()
 
 
