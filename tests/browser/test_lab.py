@@ -452,8 +452,8 @@ def test_a_new_version_waits_until_it_is_wanted(browser, site, second_site, tmp_
         lab.wait_ready()
         assert page_text(lab) == (site / "index.html").read_text(encoding="utf-8")
         expect(lab.page.locator("#notice-update")).to_be_visible(timeout=START)
-        lab.page.get_by_role("button", name="Use the new version").click()
-        lab.page.wait_for_load_state()
+        with lab.page.expect_navigation():  # what is ready until then is still the first version
+            lab.page.get_by_role("button", name="Use the new version").click()
         lab.wait_ready()
         assert page_text(lab) == (second_site / "index.html").read_text(encoding="utf-8")
         assert lab.troubles == []
