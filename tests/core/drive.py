@@ -1,5 +1,8 @@
 """Short ways to write a scenario: requests as tuples, rows by iteration."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 from lab.engine import replay
@@ -27,3 +30,24 @@ def rows_of(policy, *specs, **limits):
 def busy_of(policy, *specs, **limits):
     """Busy rows by iteration number."""
     return {row["iteration"]: row for row in rows_of(policy, *specs, **limits) if "idle" not in row}
+
+
+def printed_in_processes(strategies):
+    """What two processes with unlike hash seeds print of the first 40 cases of the module `strategies`."""
+    program = (
+        f"import json, {strategies}\n"
+        "for seed in range(40):\n"
+        f"    replay = {strategies}.replay_of({strategies}.seeded_case(seed))\n"
+        "    print(replay.to_json(), json.dumps(replay.to_document()))\n"
+    )
+    here = Path(__file__).resolve().parent
+    path = os.pathsep.join([str(here), str(here.parents[1])])
+    return [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from smallest import CHECK, EXERCISE
 from solutions import EXERCISES, PAGES, STEP
 
 from lab.errors import InputError
@@ -150,22 +151,6 @@ def test_the_checks_hash_is_of_the_content():
 
 # Folders
 
-EXERCISE = {
-    "schema_version": 1,
-    "title": "Double",
-    "entry": {"name": "double", "kind": "function"},
-    "statement": ["Double it."],
-    "signature": "double(x)",
-    "inputs": [{"name": "x", "type": "int", "text": "a number"}],
-    "returns": [{"name": "result", "type": "int", "text": "twice that"}],
-    "rule": "x + x",
-    "example": {"arguments": [1], "expected": 2, "text": "1 + 1"},
-    "hints": ["Add."],
-    "points": {"visible": 2, "hidden": 0},
-    "hidden_checks": 0,
-    "approach": "Addition.",
-}
-CHECK = {"name": "one", "visibility": "visible", "points": 2, "arguments": [1], "expected": 2, "hint": "Add."}
 CHECKS = {"schema_version": 1, "exercise": "double", "checks": [CHECK]}
 TRACE = {
     "limits": {"max_num_seqs": 1, "num_pages": 4, "page_size": 4},

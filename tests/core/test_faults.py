@@ -3,27 +3,12 @@
 import json
 
 import pytest
+from smallest import CHECK, EXERCISE
 
 from lab.errors import InputError
 from lab.exercises import check_id, faults, load
 from lab.formats.trace_faults import MOST_FAULTS, MOST_READ_AGAIN, trace_faults
 
-EXERCISE = {
-    "schema_version": 1,
-    "title": "Double",
-    "entry": {"name": "double", "kind": "function"},
-    "statement": ["Double it."],
-    "signature": "double(x)",
-    "inputs": [{"name": "x", "type": "int", "text": "a number"}],
-    "returns": [{"name": "result", "type": "int", "text": "twice that"}],
-    "rule": "x + x",
-    "example": {"arguments": [1], "expected": 2, "text": "1 + 1"},
-    "hints": ["Add."],
-    "points": {"visible": 2, "hidden": 0},
-    "hidden_checks": 0,
-    "approach": "Addition.",
-}
-CHECK = {"name": "one", "visibility": "visible", "points": 2, "arguments": [1], "expected": 2, "hint": "Add."}
 ROW = {"id": "a", "arrival": 0, "prompt_tokens": 3, "output_tokens": 2}
 
 

@@ -1,13 +1,10 @@
 """What holds of single options, and of none, on random engines, workloads and options: see lab/RULES.md."""
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from drive import printed_in_processes
 from option_cases import busy, by_id, on_random_cases, request_of
 from option_strategies import replay_of, replayed
 from plain_engine import differences as plain_differences
@@ -169,22 +166,6 @@ def test_requests_that_were_screened_out_leave_no_trace(case, replay, policy):
 @pytest.mark.cpython_only("starts a process")
 def test_the_same_input_gives_the_same_bytes_in_another_process():
     """Sets come out in another order in each process, unless the hash seed is fixed."""
-    program = (
-        "import json, option_strategies\n"
-        "for seed in range(40):\n"
-        "    replay = option_strategies.replay_of(option_strategies.seeded_case(seed))\n"
-        "    print(replay.to_json(), json.dumps(replay.to_document()))\n"
-    )
-    here = Path(__file__).resolve().parent
-    path = os.pathsep.join([str(here), str(here.parents[1])])
-    printed = [
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
+    printed = printed_in_processes("option_strategies")
     assert printed[0]
     assert printed[0] == printed[1]

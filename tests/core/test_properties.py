@@ -6,12 +6,12 @@ works inside. ``SERVING_LAB_EXAMPLES=3000 pytest tests/core/test_properties.py``
 
 import json
 import os
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from drive import printed_in_processes
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from plain_engine import differences, pages_for, plain_replay, plain_screen
@@ -322,22 +322,7 @@ def test_the_same_input_gives_the_same_bytes(policy, case):
 @pytest.mark.cpython_only("starts a process")
 def test_the_same_input_gives_the_same_bytes_in_another_process():
     """Sets of strings come out in another order in each process, unless the hash seed is fixed."""
-    program = (
-        "import json, strategies\n"
-        "for seed in range(40):\n"
-        "    replay = strategies.replay_of(strategies.seeded_case(seed))\n"
-        "    print(replay.to_json(), json.dumps(replay.to_document()))\n"
-    )
-    path = os.pathsep.join([str(HERE), str(HERE.parents[1])])
-    printed = [
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
+    printed = printed_in_processes("strategies")
     assert printed[0]
     assert printed[0] == printed[1]
 
