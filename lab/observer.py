@@ -57,6 +57,7 @@ class Observer:
         pages_used = held = engine.pool.used
         if engine.sharing:  # a shared page is full in every table that has it, so each may count it
             held = sum([len(m.table) for m in residents])
+        wasted_slots = held * self.limits.page_size - sum(kv.values())
         return Iteration(
             iteration=engine.clock.iteration,
             arrived=_ids(arrived),
@@ -74,8 +75,8 @@ class Observer:
             pages=self._pages,
             kv=kv,
             pages_used=pages_used,
-            wasted_slots=held * self.limits.page_size - sum(kv.values()),
-            options=None if self._options is None else self._options.record(engine, gate),
+            wasted_slots=wasted_slots,
+            options=None if self._options is None else self._options.record(engine, gate, wasted_slots),
         )
 
 

@@ -21,11 +21,14 @@ class OptionObserver:
         self._page_size = limits.page_size
         self._options = options
 
-    def record(self, engine: Engine, gate: str | None) -> OptionRecord:
-        """What the options did in the iteration that `engine` has just run; `gate` is why the head waits."""
+    def record(self, engine: Engine, gate: str | None, wasted_slots: int) -> OptionRecord:
+        """What the options did in the iteration that `engine` has just run.
+
+        gate, wasted_slots: as in the iteration's own record
+        """
         options, host = self._options, engine.host
         return OptionRecord(
-            waste=self._waste(engine, gate),
+            waste=self._waste(engine, gate, wasted_slots),
             time=self._time(engine),
             sharing=self._sharing(engine),
             swapping=None if host is None else Swapping(host.moved_out, host.moved_in, host.used),
@@ -36,18 +39,16 @@ class OptionObserver:
             wasted_kv=engine.wasted_kv,
         )
 
-    def _waste(self, engine: Engine, gate: str | None) -> Waste:
-        reserved = wasted = 0
+    def _waste(self, engine: Engine, gate: str | None, wasted_slots: int) -> Waste:
+        reserved = 0
         for member in engine.residents:
-            capacity = len(member.table) * self._page_size
-            kv = member.kv
-            wasted += capacity - kv
             if not member.finished:
-                reserved += min(capacity, member.prompt_tokens + member.output_tokens) - kv
+                capacity = len(member.table) * self._page_size
+                reserved += min(capacity, member.prompt_tokens + member.output_tokens) - member.kv
         pool = engine.pool
         return Waste(
             reserved_slots=reserved,
-            internal_slots=wasted - reserved,
+            internal_slots=wasted_slots - reserved,
             external_slots=(pool.free - pool.longest) * self._page_size if isinstance(pool, SlabPool) else 0,
             fragmented=gate == "pages" and engine.fragmented,
             lost_tokens=engine.lost_tokens,
