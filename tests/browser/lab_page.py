@@ -97,3 +97,13 @@ def assert_same_figures(lab: LabPage, printed: dict[str, Any], wait: float = 0) 
             break
         lab.page.wait_for_timeout(50)
     assert got == pytest.approx(expected, abs=1e-9)
+
+
+def assert_axe_finds_nothing(page: Page, scheme: str, context: object = None) -> None:
+    """axe-core, whose script the page holds already, looks at `context` (as axe takes it; None: all of the page)."""
+    found = page.evaluate(
+        "async (context) => (await axe.run(context ?? document, {resultTypes: ['violations']})).violations.map("
+        "(v) => [v.id, v.impact, v.nodes.slice(0, 5).map((n) => n.target.join(' ') + ': ' + n.failureSummary)])",
+        context,
+    )
+    assert found == [], (scheme, json.dumps(found, indent=1)[:3000])

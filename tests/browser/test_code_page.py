@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from code_page import EXERCISES, PAGES, SLOW, STEP, CodePage, reference, wrong
-from lab_page import command_line
+from lab_page import assert_axe_finds_nothing, command_line
 from lab_server import LabServer
 from playwright.sync_api import expect
 
@@ -805,9 +805,6 @@ def test_axe_finds_nothing_to_complain_of_in_the_code_section(browser, server, n
             code.page.locator("[data-question=pages]").get_by_role("button", name="Answer").click()
             code.page.evaluate(f"() => {{ {axe} }}")
             # Ace draws its own inside; what it leaves open is offered by the plain field.
-            found = code.page.evaluate(
-                "async () => (await axe.run({include: ['#code', '#check', '#progress', '.yours'], "
-                "exclude: ['.ace_editor']}, {resultTypes: ['violations']})).violations.map((v) => [v.id, v.impact, "
-                "v.nodes.slice(0, 5).map((n) => n.target.join(' ') + ': ' + n.failureSummary)])"
+            assert_axe_finds_nothing(
+                code.page, scheme, {"include": ["#code", "#check", "#progress", ".yours"], "exclude": [".ace_editor"]}
             )
-            assert found == [], (scheme, json.dumps(found, indent=1)[:3000])

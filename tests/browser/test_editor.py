@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from editor_page import EditorPage, printed, teaches
-from lab_page import assert_same_figures, opened
+from lab_page import assert_axe_finds_nothing, assert_same_figures, opened
 from playwright.sync_api import expect
 
 from lab.cli import main
@@ -489,11 +489,7 @@ def test_axe_finds_nothing_to_complain_of_in_the_editor(browser, server, node_pa
         lab.page.evaluate(f"() => {{ {axe} }}")
         for scheme in ("light", "dark"):
             lab.page.emulate_media(color_scheme=scheme)
-            found = lab.page.evaluate(
-                "async () => (await axe.run('#editor', {resultTypes: ['violations']})).violations.map("
-                "(v) => [v.id, v.impact, v.nodes.slice(0, 5).map((n) => n.target.join(' ') + ': ' + n.failureSummary)])"
-            )
-            assert found == [], (scheme, json.dumps(found, indent=1)[:3000])
+            assert_axe_finds_nothing(lab.page, scheme, "#editor")
         assert lab.page.evaluate("() => document.documentElement.scrollWidth") == 360
         edges = lab.page.locator(".ed-tools :is(button, summary)").evaluate_all(
             "(all) => all.map((one) => Math.round(one.getBoundingClientRect().x))"

@@ -8,7 +8,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from lab_page import START, LabPage, assert_same_figures, command_line, opened
+from lab_page import START, LabPage, assert_axe_finds_nothing, assert_same_figures, command_line, opened
 from lab_server import LabServer
 from playwright.sync_api import Error, expect
 from recorder import Recorder
@@ -413,11 +413,7 @@ def test_axe_finds_nothing_to_complain_of(browser, server, node_package):
             lab.open(server.url)
             lab.seek(15)
             lab.page.evaluate(f"() => {{ {axe} }}")
-            found = lab.page.evaluate(
-                "async () => (await axe.run(document, {resultTypes: ['violations']})).violations.map("
-                "(v) => [v.id, v.impact, v.nodes.slice(0, 5).map((n) => n.target.join(' ') + ': ' + n.failureSummary)])"
-            )
-            assert found == [], (scheme, json.dumps(found, indent=1)[:3000])
+            assert_axe_finds_nothing(lab.page, scheme)
 
 
 # ---- a new version ---------------------------------------------------------------------------------------------------

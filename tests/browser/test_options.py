@@ -1,12 +1,11 @@
 """The engine's options on the page, in real Chromium: asked for, chosen, linked, and as the command line has them."""
 
-import json
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from lab_page import LabPage, command_line, opened
+from lab_page import LabPage, assert_axe_finds_nothing, command_line, opened
 from playwright.sync_api import expect
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -300,8 +299,4 @@ def test_on_a_phone_everything_fits_and_axe_finds_nothing(browser, server, node_
         lab.page.evaluate(f"() => {{ {axe} }}")
         for scheme in ("light", "dark"):
             lab.page.emulate_media(color_scheme=scheme)
-            found = lab.page.evaluate(
-                "async () => (await axe.run(document, {resultTypes: ['violations']})).violations.map("
-                "(v) => [v.id, v.impact, v.nodes.slice(0, 5).map((n) => n.target.join(' ') + ': ' + n.failureSummary)])"
-            )
-            assert found == [], (scheme, json.dumps(found, indent=1)[:3000])
+            assert_axe_finds_nothing(lab.page, scheme)
