@@ -33,7 +33,7 @@ NEVER = (
     *("numpy/random/lib/", "numpy/random/_examples/", "numpy/core/", "numpy/doc/"),
     # Ours: what makes and serves the site, what only a command line uses, what learners are not to read.
     *("app/build/", "app/serve/", "app/setup/", "app/site/", "app/stats/", "app/sources.json", "app/__main__.py"),
-    *("lab/cuda/", "lab/staff/"),
+    *("lab/cuda/", "lab/staff/", "lab/bench/", "app/bench/"),
 )
 """Paths that never go to the browser."""
 
