@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.build import fetch, sources
 from app.build.paths import ROOT
-from app.build.store import Store
 
 HOST_PACKAGES = (
     *("panel", "bokeh", "param", "pyviz_comms", "jinja2", "markupsafe", "yaml", "packaging", "tqdm"),
@@ -19,7 +17,7 @@ HOST_PACKAGES = (
 """Import names of the pure-Python packages that Panel and Bokeh need to start, taken from this machine.
 
 Not among them, as nothing imports them at start: pandas, Pillow, contourpy, narwhals, xyzservices, bleach, tornado,
-requests. (MarkupSafe and PyYAML do without their C parts.)
+requests; nor numpy, for which app.page.no_arrays stands in. (MarkupSafe and PyYAML do without their C parts.)
 """
 
 OUR_PACKAGES = ("lab", "app", "traces", "checks")
@@ -29,8 +27,6 @@ NEVER = (
     # What only developers or a server of Panel's need.
     *("panel/dist/", "panel/command/", "panel/package-lock.json", "panel/tsconfig.json", "panel/eslint.config.js"),
     *("bokeh/server/static/", "bokeh/server/views/", "bokeh/command/", "bokeh/sampledata/", "bokeh/sphinxext/"),
-    *("numpy/f2py/", "numpy/distutils/", "numpy/_core/include/", "numpy/_core/lib/", "numpy/_pyinstaller/"),
-    *("numpy/random/lib/", "numpy/random/_examples/", "numpy/core/", "numpy/doc/"),
     # Ours: what makes and serves the site, what only a command line uses, what learners are not to read.
     *("app/build/", "app/serve/", "app/setup/", "app/site/", "app/stats/", "app/sources.json", "app/__main__.py"),
     *("lab/cuda/", "lab/staff/", "lab/bench/", "app/bench/"),
@@ -49,8 +45,8 @@ DATA = (".html", ".css", ".js", ".json", ".txt", ".jinja", ".so", ".jsonl", ".cs
 VERSIONS = ".dist-info/METADATA"
 """Ending of the files that say which version of a package is there."""
 
-LEVELS = {"numpy": 1, "lab": 0, "app": 0, "traces": 0, "checks": 0}
-"""Optimisation level by package, else 2 (no docstrings): numpy adds to its docstrings when it is imported."""
+LEVELS = {"lab": 0, "app": 0, "traces": 0, "checks": 0}
+"""Optimisation level by package, else 2 (no docstrings, no assertions)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +60,7 @@ class Candidates:
         return iter(sorted(name for name in self.files if name.endswith(ending)))
 
 
-def candidates(store: Store) -> Candidates:
+def candidates() -> Candidates:
     """Every file that may be needed in the browser, before it is known which are."""
     files: dict[str, bytes] = {}
     for package in HOST_PACKAGES:
@@ -72,9 +68,6 @@ def candidates(store: Store) -> Candidates:
         if path is not None:
             files.update(_package_files(path))
     files.update(_versions())
-    for download in sources.wheels():
-        wheel = fetch.wheel_files(download, store)
-        files.update({name: content for name, content in wheel.items() if wanted(name)})
     files.update(our_files())
     return Candidates(files)
 

@@ -48,7 +48,7 @@ def python_folders(
     ours changes often: a browser that has the packages keeps them.
     """
     stdlib = stdlib_zip(runtime, store)
-    compiled = compiled_files(candidates(store), runtime, store)
+    compiled = compiled_files(candidates(), runtime, store)
     needed = trace_start(compiled, stdlib, config, runtime, store)
     ours = with_content({name: code for name, code in compiled.items() if is_ours(name)}, content)
     start, rest = start_and_rest(compiled, needed)

@@ -59,11 +59,6 @@ def python_version() -> str:
     return version
 
 
-def wheels() -> list[Download]:
-    """The wheels that must be WebAssembly; every other package is pure Python and comes from this machine."""
-    return [_download(entry) for entry in _document()["wheels"]]
-
-
 def extra_sources() -> tuple[Source, ...]:
     """The places that the user named in SERVING_LAB_WHEEL_SOURCES, separated by white space.
 

@@ -15,7 +15,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.page import rest
+from app.page import no_arrays, rest
 
 MAIN = "app.page.main"
 """The module of the app: `build(state, send)` returns its roots (Panel objects or Bokeh models) by name."""
@@ -54,6 +54,7 @@ def prepare(vendor: str) -> None:
     stub = types.ModuleType("pyodide_http")
     stub.patch_all = lambda: None  # type: ignore[attr-defined]
     sys.modules.setdefault("pyodide_http", stub)
+    no_arrays.install()
 
 
 def load(config: Mapping[str, Any], read: Callable[[str], Any]) -> None:

@@ -22,8 +22,7 @@ def fingerprint(*settings: object) -> str:
 
 
 def _lines() -> Iterator[str]:
-    for download in [sources.runtime(), *sources.wheels()]:
-        yield f"{download.file} {download.sha256}"
+    yield f"{sources.runtime().file} {sources.runtime().sha256}"
     distributions = importlib.metadata.packages_distributions()
     for name in sorted({name for package in HOST_PACKAGES for name in distributions.get(package, ())}):
         yield f"{name} {importlib.metadata.version(name)}"

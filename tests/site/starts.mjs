@@ -13,5 +13,6 @@ await answer(async () => {
   bootstrap.rendered(() => {});
   bootstrap.rehearse();
   const loaded = JSON.parse(pyodide.runPython("import json, sys; json.dumps(sorted(sys.modules))"));
-  return { fetched, docs: JSON.parse(docs_json), items: JSON.parse(render_items), roots: JSON.parse(root_ids), extra, loaded };
+  const numpy = pyodide.runPython("import numpy; numpy.ndarray.__module__");
+  return { fetched, numpy, docs: JSON.parse(docs_json), items: JSON.parse(render_items), roots: JSON.parse(root_ids), extra, loaded };
 });

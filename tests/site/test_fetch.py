@@ -248,13 +248,10 @@ def test_the_runtime_is_unpacked_from_the_package(
     assert fetch.runtime_files(store) == {"pyodide.mjs": b"loader", "pyodide.asm.wasm": b"engine"}
 
 
-def test_the_pinned_wheel_is_the_one_that_the_runtimes_own_lock_file_names() -> None:
+def test_the_runtime_has_the_python_that_the_list_says() -> None:
     import json
 
     from app.build.paths import cache_folder
 
     lock = json.loads(fetch.runtime_files(Store(cache_folder()))["pyodide-lock.json"])
-    for wheel in sources.wheels():
-        entry = lock["packages"][wheel.name]
-        assert (entry["version"], entry["file_name"], entry["sha256"]) == (wheel.version, wheel.file, wheel.sha256)
     assert lock["info"]["python"].startswith(sources.python_version() + ".")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import panel as pn
 from bokeh.plotting import figure
 
@@ -17,11 +17,15 @@ def build(state: dict[str, Any], send: Callable[[str, Any], None]) -> dict[str, 
     slider = pn.widgets.IntSlider(name="Seats", start=1, end=8, value=state.get("seats", 3))
     text = pn.pane.Markdown(pn.bind(lambda seats: f"**{seats}** seats", slider))
     plot = figure(width=300, height=200, toolbar_location=None)
-    xs = np.arange(10)
-    line = plot.line(xs, xs * slider.value)
+    xs = range(10)
+
+    def column(factor: int) -> Any:
+        return array("d", (factor * x for x in xs))
+
+    line = plot.line(column(1), column(slider.value))
 
     def follow(event: Any) -> None:
-        line.data_source.data = {"x": xs, "y": xs * event.new}
+        line.data_source.data = {"x": column(1), "y": column(event.new)}
         send("seats", event.new)
 
     def set_seats(seats: int) -> None:
