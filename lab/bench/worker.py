@@ -1,0 +1,45 @@
+"""A process that measures: a case a line on stdin, its answer a line on stdout. In browsers, `answer` is called.
+
+python -m lab.bench.worker
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from typing import Any
+
+from lab.bench.measuring import PLAIN_ENGINE, timed
+from lab.core import core, why
+
+
+def answer(line: str) -> str:
+    """The answer to a case, or to ``{"about": true}``, in JSON. What goes wrong is answered as ``{"problem": …}``."""
+    try:
+        case = json.loads(line)
+        return json.dumps(about() if case.get("about") else timed(case))
+    except Exception as error:
+        return json.dumps({"problem": f"{type(error).__name__}: {error}"})
+
+
+def about() -> dict[str, Any]:
+    """What this interpreter is."""
+    return {
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "compiler": platform.python_compiler(),
+        "platform": sys.platform,
+        "core": core(),
+        "why": why(),
+        "plain": PLAIN_ENGINE.is_file(),
+    }
+
+
+def main() -> None:
+    """Answer until stdin ends."""
+    for line in sys.stdin:
+        print(answer(line), flush=True)
+
+
+if __name__ == "__main__":
+    main()
