@@ -3,6 +3,7 @@
 #   make test    install what the tests need, run all   (ARGS="-k words" passes on to pytest)
 #   make test-cuda  the GPU backend's tests, with PyTorch, in .venv-cuda: on a GPU if there is one, else on the CPU
 #   make prove   on a machine with a GPU: those tests, then a measurement, into OUT_JSON=measurement.json
+#   make bench   the core's speed in every Python there is, against its aims    (ARGS="--quick --json FILE")
 #   make build   the static site, into OUT=build/site
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ BIN := .venv/bin
 # them one after the other.
 SIDE_BY_SIDE ?= -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test test-cuda prove build picture lint
+.PHONY: run test bench test-cuda prove build picture lint
 run:
 	@$(PYTHON) app/setup/environment.py
 	@$(BIN)/python -m lab serve $(if $(HOST),--host $(HOST)) $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -22,6 +23,11 @@ test: lint
 	@$(BIN)/python -m app.setup.browser
 	@$(BIN)/python -m app.setup.warm
 	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(ARGS)
+
+bench:
+	@$(PYTHON) app/setup/environment.py test
+	@$(BIN)/python -m app.setup.browser
+	@$(BIN)/python -m app.bench.core_bench $(ARGS)
 
 test-cuda:
 	@$(PYTHON) app/setup/cuda.py
