@@ -29,11 +29,12 @@ def ready_site() -> Path:
     if folder.exists():  # damaged: what is missing from it must not be taken for somebody's own files
         shutil.rmtree(folder, ignore_errors=True)
     write_site(make_site(Store(cache_folder()), QUICK), folder)
-    _forget_old(sites, folder)
+    forget_old(sites, folder)
     return folder
 
 
-def _forget_old(sites: Path, kept: Path) -> None:
+def forget_old(sites: Path, kept: Path) -> None:
+    """Deletes from the folder `sites` those that nobody has asked for in a while, but not `kept`."""
     limit = time.time() - KEPT_DAYS * 24 * 3600
     for folder in sites.iterdir():
         with contextlib.suppress(OSError):

@@ -10,6 +10,20 @@ import shutil
 
 from app.setup.environment import apt_install, say
 
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    # The first four ask elsewhere; the others start two renderers with every context, for a browser's address bar.
+    "--disable-features=AutofillServerCommunication,OptimizationHints,MediaRouter,Translate,"
+    "WebUIOmniboxPopup,WebUIOmniboxAimPopup",
+]
+"""What Chromium is started with: nothing but the page that is looked at."""
+
 
 def find(variable: str, *names: str) -> str | None:
     """The path of a browser: what the environment variable says, else the first of `names` on the path."""

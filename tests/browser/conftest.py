@@ -14,20 +14,7 @@ from app.build.out import write_site
 from app.build.paths import cache_folder
 from app.build.site import make_site
 from app.build.store import Store
-from app.setup.browser import chromium
-
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    # The first four ask elsewhere; the others start two renderers with every context, for a browser's address bar.
-    "--disable-features=AutofillServerCommunication,OptimizationHints,MediaRouter,Translate,"
-    "WebUIOmniboxPopup,WebUIOmniboxAimPopup",
-]
+from app.setup.browser import ARGUMENTS, chromium
 
 
 @pytest.fixture(scope="session")
