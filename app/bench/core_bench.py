@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from app.build.fetch import runtime_files
 from app.build.node import Runtime, node
 from app.build.paths import cache_folder
 from app.build.store import Store
+from app.build.wasm_core import wasm_core
 from lab.bench.aims import aims
 from lab.bench.harness import Harness, Start
 from lab.bench.lines import Process, Worker, WorkerError
@@ -57,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
         harness.start()
         _check_cores(harness)
         results = harness.measure(groups(asked.quick))
-    on |= versions | {name: f"{what['python']}, {what['why']}" for name, what in harness.about.items()}
+    on |= versions | {name: _told(about) for name, about in harness.about.items()}
     on |= {"load average at the end": load(), "took": f"{time.monotonic() - began:.0f} s"}
     found = aims(results)
     print(render(results, found, on), end="")
@@ -76,15 +77,14 @@ def main(arguments: list[str] | None = None) -> int:
 def _starts(stack: ExitStack) -> tuple[dict[str, Start], dict[str, str]]:
     """What starts each worker that can be had here, and versions; what cannot is said, and left out."""
     starts: dict[str, Start] = {name: _here(name) for name in (PURE, COMPILED)}
-    versions: dict[str, str] = {}
+    versions = {"Pyodide": sources.runtime().version}
     try:
-        runtime = runtime_files(Store(cache_folder()))
-        compiled, versions["compiled for Pyodide with"] = _compiled_for_pyodide()
+        store = Store(cache_folder())
+        runtime = stack.enter_context(Runtime(runtime_files(store)))
+        archive = lab_archive(wasm_core(runtime, store))
     except BuildError as error:
         say(f"nothing is measured in Pyodide: {error}")
-        return starts, versions
-    versions["Pyodide"] = sources.runtime().version
-    archive = lab_archive(compiled)
+        return starts, {}
     for prepare in (_node_starts, _chromium_starts):
         try:
             more, version = prepare(stack, runtime, archive)
@@ -106,17 +106,12 @@ def _here(name: str) -> Start:
     return lambda: Process(name, [sys.executable, "-m", "lab.bench.worker"], _environment(name))
 
 
-def _compiled_for_pyodide() -> tuple[dict[str, bytes], str]:
-    return {}, ""
-
-
 Made = tuple[dict[str, Start], dict[str, str]]
 
 
-def _node_starts(stack: ExitStack, files: Mapping[str, bytes], archive: bytes) -> Made:
+def _node_starts(stack: ExitStack, runtime: Runtime, archive: bytes) -> Made:
     program = node()
     node_version = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout.strip()
-    runtime = stack.enter_context(Runtime(dict(files)))
     path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="serving-lab-bench-"))) / "lab.zip"
     path.write_bytes(archive)
 
@@ -127,18 +122,24 @@ def _node_starts(stack: ExitStack, files: Mapping[str, bytes], archive: bytes) -
     return {name: start(name) for name in (NODE_PURE, NODE_COMPILED)}, {"Node": node_version}
 
 
-def _chromium_starts(stack: ExitStack, files: Mapping[str, bytes], archive: bytes) -> Made:
+def _chromium_starts(stack: ExitStack, runtime: Runtime, archive: bytes) -> Made:
     try:
         from app.bench.core_chromium import Chromium
     except ImportError as error:
         raise WorkerError(f"nothing is measured in Chromium: {error}") from None
-    browser = Chromium(files, archive)
+    browser = Chromium(runtime.files, archive)
     stack.callback(browser.close)
 
     def start(name: str) -> Callable[[], Worker]:
         return lambda: browser.worker(name, _core(name))
 
     return {name: start(name) for name in (CHROMIUM_PURE, CHROMIUM_COMPILED)}, {"Chromium": browser.version}
+
+
+def _told(about: dict[str, Any]) -> str:
+    """One line on a worker."""
+    by = f" by Cython {about['cython']}" if about["cython"] else ""
+    return f"{about['python']}, {about['compiler']}: {about['why']}{by}"
 
 
 def _core(name: str) -> str:

@@ -5,13 +5,15 @@ python -m lab.bench.worker
 
 from __future__ import annotations
 
+import importlib
 import json
 import platform
+import re
 import sys
 from typing import Any
 
 from lab.bench.measuring import PLAIN_ENGINE, timed
-from lab.core import core, why
+from lab.core import COMPILED, HOT, core, why
 
 
 def answer(line: str) -> str:
@@ -31,8 +33,18 @@ def about() -> dict[str, Any]:
         "platform": sys.platform,
         "core": core(),
         "why": why(),
+        "cython": _cython(),
         "plain": PLAIN_ENGINE.is_file(),
     }
+
+
+def _cython() -> str:
+    """The version that compiled what runs here, which leaves it in the name of a module; empty if nothing is."""
+    if core() == COMPILED:
+        for name in HOT:
+            importlib.import_module(name)
+    found = [name for name in sys.modules if re.fullmatch(r"_cython_[\d_]+", name)]
+    return found[0].removeprefix("_cython_").replace("_", ".") if found else ""
 
 
 def main() -> None:
