@@ -30,6 +30,7 @@ NEVER = (
     # Ours: what makes and serves the site, what only a command line uses, what learners are not to read.
     *("app/build/", "app/serve/", "app/setup/", "app/site/", "app/stats/", "app/sources.json", "app/__main__.py"),
     *("lab/cuda/", "lab/staff/", "lab/bench/", "app/bench/"),
+    "lab/compiled.",  # on the extensions of this machine; the runtime's come with a note of their own
 )
 """Paths that never go to the browser."""
 

@@ -16,6 +16,7 @@ from app.build.say import say
 from app.build.stdlib import stdlib_zip
 from app.build.store import Store
 from app.build.tracing import trace_start
+from app.build.wasm_core import wasm_core
 
 SITE_PACKAGES = "/lib/python3.12/site-packages/"
 """Where the files are in the browser; tracebacks show it."""
@@ -28,7 +29,7 @@ TEXTS = ("checks/",)
 """Beginnings of paths where Python files are texts for learners, not modules."""
 
 LEARNER = (
-    *("lab/__init__.", "lab/grading/__init__.", "lab/grading/child/"),
+    *("lab/__init__.", "lab/core.", "lab/grading/__init__.", "lab/grading/child/"),
     *("app/__init__.", "app/page/__init__.", "app/page/learner."),
 )
 """Beginnings of the paths that learner.zip holds."""
@@ -48,7 +49,7 @@ def python_folders(
     ours changes often: a browser that has the packages keeps them.
     """
     stdlib = stdlib_zip(runtime, store)
-    compiled = compiled_files(candidates(), runtime, store)
+    compiled = compiled_files(candidates(), runtime, store) | wasm_core(runtime, store)
     needed = trace_start(compiled, stdlib, config, runtime, store)
     ours = with_content({name: code for name, code in compiled.items() if is_ours(name)}, content)
     start, rest = start_and_rest(compiled, needed)

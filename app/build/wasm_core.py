@@ -1,0 +1,194 @@
+"""The hot modules of the core as WebAssembly, compiled by `pyodide build`; kept, so that it is done once a change.
+
+What that needs is found by app/setup/toolchain.py. Where it is not there, the site has the core in plain Python and
+one line says why; SERVING_LAB_CORE=compiled makes that an error, and SERVING_LAB_CORE=pure asks for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from app.build.archive import unzip_bytes, zip_bytes
+from app.build.crossbuild import make_crossbuild
+from app.build.errors import BuildError
+from app.build.folders import content_hash
+from app.build.node import Runtime, run_script
+from app.build.paths import APP, ROOT, cache_folder
+from app.build.say import say
+from app.build.sources import python_version
+from app.build.store import Store, sha256_hex
+from app.setup import toolchain
+from lab import core
+
+PYODIDE_BUILD = "pyodide-build>=0.39.2,<0.40"
+
+SUFFIX = f".cpython-{python_version().replace('.', '')}-wasm32-emscripten.so"
+"""What the runtime's Python calls its extensions."""
+
+# Values are strings. Debian's emscripten is older than the one that the runtime was made with; what it compiles of C
+# loads there. (The default -Oz would be 3.5 times slower.)
+PROJECT = """\
+[build-system]
+requires = ["setuptools>=77"]
+build-backend = "backend"
+backend-path = ["app/setup"]
+
+[project]
+name = "serving-lab-core"
+version = "0"
+
+[tool.setuptools]
+packages = ["lab"]
+
+[tool.pyodide.build]
+skip_emscripten_version_check = "1"
+use_legacy_platform = "1"
+cflags = "-O2 -g0 -fPIC"
+ldflags = "-O2 -g0 -sWASM_BIGINT -sSIDE_MODULE=1"
+"""
+"""A project that is nothing but the hot modules."""
+
+SETUP = """\
+from backend import settings
+from setuptools import setup
+
+setup(**settings())
+"""
+
+
+class Without(Exception):
+    """The compiled core cannot be had: why, and what to do about it."""
+
+
+def wasm_core(runtime: Runtime, store: Store) -> dict[str, bytes]:
+    """The extensions and their note, by path in site-packages; empty where they cannot be had, and one line said.
+
+    Raises BuildError if they cannot and SERVING_LAB_CORE=compiled requires them.
+    """
+    asked = os.environ.get(core.ASKED)
+    if asked == core.PURE:
+        return {}
+    try:
+        return _kept(runtime, store)
+    except Without as problem:
+        if asked == core.COMPILED:
+            raise BuildError(f"{core.ASKED}=compiled, but the page's core cannot be compiled: {problem}") from None
+        say(f"the page gets the pure Python core: {problem}")
+        return {}
+
+
+def _kept(runtime: Runtime, store: Store) -> dict[str, bytes]:
+    project = _project()
+    key = " ".join([content_hash(project), content_hash(runtime.files), PYODIDE_BUILD])
+    kept = store.get("wasm-core", key)
+    if kept is None:
+        kept = zip_bytes(_compile(project, runtime))
+        store.put("wasm-core", key, kept)
+    return unzip_bytes(kept)
+
+
+def _project() -> dict[str, bytes]:
+    """The files that are compiled, by path."""
+    lab = ROOT / "lab"
+    files = {
+        "pyproject.toml": PROJECT.encode(),
+        "setup.py": SETUP.encode(),
+        "app/setup/backend.py": (APP / "setup" / "backend.py").read_bytes(),
+        "lab/__init__.py": b"",
+        "lab/core.py": (lab / "core.py").read_bytes(),
+    }
+    for path in [lab / name for module in core.HOT for name in core.sources_of(module)]:
+        if path.exists():
+            files[f"lab/{path.name}"] = path.read_bytes()
+    return files
+
+
+def _compile(project: dict[str, bytes], runtime: Runtime) -> dict[str, bytes]:
+    """Runs the toolchain. Raises Without where something is missing or fails."""
+    compiler = toolchain.emcc()
+    if compiler is None:
+        raise Without(f"no emcc on the PATH; {toolchain.INSTALL_EMSCRIPTEN}, then build again")
+    python = toolchain.host_python()
+    if python is None:
+        raise Without(
+            f"no Python {python_version()} with its headers runs here; install one, or uv, which brings one "
+            "(python -m app.setup.toolchain), then build again"
+        )
+    say(f"compiling {len(core.HOT)} hot modules of the core to WebAssembly with {compiler}")
+    bin_folder = _pyodide_build(python)
+    with tempfile.TemporaryDirectory(prefix="serving-lab-core-") as folder:
+        place = Path(folder)
+        make_crossbuild(runtime.files, python.headers, place / "crossbuild")
+        for name, content in project.items():
+            (place / "project" / name).parent.mkdir(parents=True, exist_ok=True)
+            (place / "project" / name).write_bytes(content)
+        _run(
+            [str(bin_folder / "pyodide"), "build", str(place / "project"), "-o", str(place), "--exports", "requested"],
+            "pyodide build failed",
+            place / "project",
+            {**toolchain.emscripten_variables(compiler), "PYODIDE_XBUILDENV_PATH": str(place / "crossbuild")},
+            bin_folder,
+        )
+        wheel = unzip_bytes(next(place.glob("*.whl")).read_bytes())
+    extensions = {(name := f"lab/{core.extension_of(module, SUFFIX)}"): wheel[name] for module in core.HOT}
+    check_imports(extensions, runtime)
+    note = f"lab/{core.note_name(SUFFIX)}"
+    return {**extensions, note: wheel[note]}
+
+
+def check_imports(side_modules: dict[str, bytes], runtime: Runtime) -> None:
+    """Raises Without if one of them (path → content) imports what `runtime` does not have."""
+    with tempfile.TemporaryDirectory(prefix="serving-lab-imports-") as folder:
+        paths = [Path(folder) / name.replace("/", "_") for name in side_modules]
+        for path, content in zip(paths, side_modules.values(), strict=True):
+            path.write_bytes(content)
+        missing = json.loads(run_script("imports.mjs", runtime.path, *paths))
+    for name, names in zip(side_modules, missing, strict=True):
+        if names:
+            raise Without(f"{name} imports what the runtime does not have: {', '.join(names)}")
+
+
+def _pyodide_build(python: toolchain.HostPython) -> Path:
+    """The folder of programs of an environment that has pyodide-build, made if it is not there."""
+    home = cache_folder() / "pyodide-build" / sha256_hex(f"{PYODIDE_BUILD} {python.path}".encode())[:16]
+    done = home / "done"
+    if not done.exists():
+        say(f"installing {PYODIDE_BUILD} with {python.path}")
+        _run([python.path, "-m", "venv", "--clear", str(home)], "no virtual environment could be made")
+        install = [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        _run([*install, PYODIDE_BUILD, "pyodide-lock[wheel]"], "pip could not install pyodide-build")
+        done.touch()
+    return home / "bin"
+
+
+def _run(
+    command: list[str],
+    problem: str,
+    folder: Path | None = None,
+    variables: dict[str, str] | None = None,
+    first_on_path: Path | None = None,
+) -> None:
+    """Runs `command` without the flags that are meant for other compilers; raises Without with its last line."""
+    unwanted = ("CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CC", "CXX", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
+    env = {name: value for name, value in os.environ.items() if name not in unwanted}
+    env |= {"PYTHONHASHSEED": "0", core.ASKED: core.COMPILED, **(variables or {})}
+    if first_on_path is not None:
+        env["PATH"] = f"{first_on_path}{os.pathsep}{env['PATH']}"
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        env=env,
+        check=False,
+    )
+    if done.returncode:
+        lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        raise Without(f"{problem}: {lines[-1] if lines else f'exit status {done.returncode}'}")

@@ -1,0 +1,170 @@
+"""The build backend of the project (PEP 517 and 660): setuptools, with the hot modules of the core compiled.
+
+Where there is no C compiler, no header of Python, or a module does not compile, the pure wheel comes out, and one
+line says why. SERVING_LAB_CORE=pure asks for that one; SERVING_LAB_CORE=compiled makes it an error.
+
+Imported by name from this folder (see pyproject.toml), in an environment that holds setuptools and Cython only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import shlex
+import shutil
+import sys
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from setuptools import build_meta
+from setuptools.build_meta import (
+    build_sdist,
+    get_requires_for_build_sdist,
+    prepare_metadata_for_build_editable,
+    prepare_metadata_for_build_wheel,
+)
+from setuptools.command.build_py import build_py
+from setuptools.extension import Extension
+
+__all__ = [
+    "build_editable",
+    "build_sdist",
+    "build_wheel",
+    "get_requires_for_build_editable",
+    "get_requires_for_build_sdist",
+    "get_requires_for_build_wheel",
+    "prepare_metadata_for_build_editable",
+    "prepare_metadata_for_build_wheel",
+]
+
+CYTHON = "cython>=3.1,<4"
+
+ROOT = Path(__file__).resolve().parents[2]
+LAB = ROOT / "lab"
+MADE = Path("build", "core")
+"""Where the generated C goes, from ROOT; the same in every build, since compilers write it into what they make."""
+
+FLAGS = ["-O2", "-g0"] if os.name == "posix" else []
+
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": True,
+    "wraparound": False,
+    "cdivision": True,
+    "binding": True,  # functions that `inspect` can read
+    "embedsignature": False,
+}
+
+
+def _load_core() -> ModuleType:
+    """lab/core.py by its path: the environment of a build has no `lab`."""
+    spec = importlib.util.spec_from_file_location("core", LAB / "core.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+core = _load_core()
+
+current: dict[str, Any] = {"extensions": [], "note": None}
+"""What this build adds to pyproject.toml; setup.py asks for it."""
+
+
+def settings() -> dict[str, Any]:
+    """Arguments of `setuptools.setup`."""
+    return {
+        "ext_modules": current["extensions"],
+        "cmdclass": {"build_py": WithNote},
+        "options": {"build_ext": {"parallel": os.cpu_count() or 1}},
+    }
+
+
+def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
+    """PEP 517: Cython only where it is of use."""
+    return [*build_meta.get_requires_for_build_wheel(config_settings), *([] if _without() else [CYTHON])]
+
+
+def get_requires_for_build_editable(config_settings: Any = None) -> list[str]:
+    """PEP 660: the same."""
+    return [*build_meta.get_requires_for_build_editable(config_settings), *([] if _without() else [CYTHON])]
+
+
+def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
+    """PEP 517."""
+    return _build(build_meta.build_wheel, wheel_directory, config_settings, metadata_directory)
+
+
+def build_editable(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
+    """PEP 660: the extensions go beside their sources."""
+    return _build(build_meta.build_editable, wheel_directory, config_settings, metadata_directory)
+
+
+def _build(build: Callable[..., str], *arguments: Any) -> str:
+    """Builds with the extensions, else without."""
+    without = _without()
+    if not without:
+        try:
+            current.update(extensions=_extensions(), note=_note())
+            return build(*arguments)
+        except (Exception, SystemExit) as problem:
+            lines = str(problem).splitlines() or [type(problem).__name__]
+            without = f"it did not compile when it was installed ({lines[0]})"
+        finally:
+            current["extensions"] = []
+            shutil.rmtree(MADE, ignore_errors=True)
+    if os.environ.get(core.ASKED) == core.COMPILED:
+        sys.exit(f"serving-lab: {core.ASKED}=compiled cannot be had: {without}")
+    print(f"serving-lab: pure Python core: {without}", file=sys.stderr)
+    current["note"] = {"without": without}
+    return build(*arguments)
+
+
+def _without() -> str:
+    """Why nothing is to be compiled, with what to do about it; empty when it is, and what it needs is there."""
+    if os.environ.get(core.ASKED) == core.PURE:
+        return f"{core.ASKED}=pure was asked for when it was installed"
+    compiler = shlex.split(sysconfig.get_config_var("CC") or "cc")[0]
+    compiler = shlex.split(os.environ.get("CC", compiler))[0]
+    if os.name == "posix" and shutil.which(compiler) is None:
+        return f"no C compiler ({compiler}) was there when it was installed; on Debian: apt-get install gcc libc6-dev"
+    if not Path(sysconfig.get_path("include"), "Python.h").exists():
+        return "Python.h was not there when it was installed; on Debian: apt-get install python3-dev"
+    return ""
+
+
+def _extensions() -> list[Extension]:
+    """The hot modules as C."""
+    from Cython.Build import cythonize
+
+    sources = {name: (LAB / core.sources_of(name)[0]).relative_to(ROOT).as_posix() for name in core.HOT}
+    made: list[Extension] = cythonize(
+        [Extension(name, [source], extra_compile_args=FLAGS) for name, source in sources.items()],
+        build_dir=str(MADE),
+        compiler_directives=DIRECTIVES,
+        force=True,
+        quiet=True,
+    )
+    return made
+
+
+def _note() -> dict[str, Any]:
+    """What the extensions are made of; see lab/core.py."""
+    files = [LAB / file for name in core.HOT for file in core.sources_of(name)]
+    return {"sources": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.exists()}}
+
+
+class WithNote(build_py):
+    """Leaves the note where the extensions go."""
+
+    def run(self) -> None:
+        """Called by setuptools."""
+        super().run()
+        folder = LAB if self.editable_mode else Path(self.build_lib, "lab")
+        suffix = sysconfig.get_config_var("EXT_SUFFIX")
+        (folder / core.note_name(suffix)).write_text(json.dumps(current["note"], indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,132 @@
+"""Find what compiles the core for WebAssembly, and install Debian's when it is missing and we may.
+
+    python -m app.setup.toolchain
+
+Emscripten, and a Python of the runtime's minor version with its headers. Nothing here is needed: without them the
+site has the core in plain Python. SERVING_LAB_CORE=pure asks for that, and nothing is installed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.build.paths import cache_folder
+from app.build.sources import python_version
+from app.setup.environment import apt_install, say, works
+from lab.core import ASKED, PURE
+
+INSTALL_EMSCRIPTEN = "on Debian, as root: apt-get install --no-install-recommends emscripten"
+
+MANAGED = (
+    "~/.pyenv/versions/{minor}*/bin/python{minor}",
+    "~/.local/share/uv/python/cpython-{minor}*/bin/python{minor}",
+    "~/.local/share/mise/installs/python/{minor}*/bin/python{minor}",
+    "~/.asdf/installs/python/{minor}*/bin/python{minor}",
+    "~/miniconda3/envs/*/bin/python{minor}",
+    "/opt/python/cp{digits}-cp{digits}/bin/python{minor}",
+)
+"""Where version managers keep theirs: what they put on the path may be a shim that runs another version, or none."""
+
+PROBE = """
+import ensurepip, sys, sysconfig, venv
+from pathlib import Path
+headers = Path(sysconfig.get_path("include"))
+print(headers) if (headers / "Python.h").exists() and sys.version_info[:2] == {version} else sys.exit(1)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class HostPython:
+    """A Python that runs, and the folder with its Python.h."""
+
+    path: str
+    headers: Path
+
+
+def emcc() -> str | None:
+    """Emscripten's compiler on the path."""
+    return shutil.which("emcc")
+
+
+def emscripten_variables(compiler: str) -> dict[str, str]:
+    """Environment variables with which `compiler` and what it calls are found and run."""
+    variables = {}
+    if "EMSDK_PYTHON" not in os.environ:
+        # Debian's emcc is a script that runs whatever `python3` is first on the path.
+        python = next((one for one in ("/usr/bin/python3", sys.executable) if works(one, "-c", "")), None)
+        variables = {"EMSDK_PYTHON": python} if python else {}
+    tools = [str(Path(compiler).parent)]
+    with contextlib.suppress(OSError):
+        asked = subprocess.run(
+            ["em-config", "LLVM_ROOT"], capture_output=True, text=True, env={**os.environ, **variables}, check=False
+        )
+        # Debian has them all in a folder of their own, and links to some from elsewhere.
+        clang = next(Path(asked.stdout.strip()).glob("clang-[0-9]*"), None)
+        tools.append(str(clang.resolve().parent if clang else Path(asked.stdout.strip())))
+    return variables | {"PATH": os.pathsep.join([*tools, os.environ.get("PATH", os.defpath)])}
+
+
+def host_python() -> HostPython | None:
+    """A Python of the runtime's minor version that runs, can make environments, and has its headers."""
+    minor = python_version()
+    probe = PROBE.format(version=tuple(map(int, minor.split("."))))
+    for name in _candidates(minor):
+        with contextlib.suppress(OSError):
+            asked = subprocess.run([name, "-c", probe], capture_output=True, text=True, check=False)
+            if asked.returncode == 0:
+                return HostPython(name, Path(asked.stdout.strip()))
+    return None
+
+
+def _candidates(minor: str) -> Iterator[str]:
+    yield sys.executable
+    yield from (f"python{minor}", "python3", "python")
+    for pattern in MANAGED:
+        whole = Path(pattern.format(minor=minor, digits=minor.replace(".", ""))).expanduser()
+        yield from map(str, sorted(Path(whole.anchor).glob(str(whole.relative_to(whole.anchor)))))
+    root = os.environ.get("PYENV_ROOT")
+    if root:
+        yield from map(str, sorted(Path(root).glob(f"versions/{minor}*/bin/python{minor}")))
+    yield from map(str, sorted(_brought().glob(f"cpython-{minor}*/bin/python{minor}")))
+
+
+def _brought() -> Path:
+    """Where uv puts what `bring_python` asks for."""
+    return cache_folder() / "python"
+
+
+def bring_python() -> bool:
+    """Have uv bring a Python into our cache; False when it cannot, such as without a network."""
+    uv = shutil.which("uv")
+    if uv is None:
+        tools = cache_folder() / "uv"
+        made = works(sys.executable, "-m", "venv", str(tools)) and works(
+            str(tools / "bin" / "python"), "-m", "pip", "install", "--quiet", "--retries", "1", "uv"
+        )
+        uv = str(tools / "bin" / "uv")
+        if not made:
+            return False
+    return works(uv, "python", "install", "--no-bin", "--install-dir", str(_brought()), python_version())
+
+
+def main() -> None:
+    """Called by the Makefile, before anything is built."""
+    if os.environ.get(ASKED) == PURE:
+        return
+    if emcc() is None and (os.geteuid() == 0 or os.environ.get("CI")):
+        say(f"installing Debian's emscripten, which compiles the core for the page ({ASKED}=pure does without)")
+        apt_install("emscripten")
+    if emcc() is not None and host_python() is None:
+        say(f"asking uv for a Python {python_version()}, which compiles the core for the page")
+        bring_python()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""Which core runs: the hot modules compiled, or the very same files as plain Python.
+
+Python itself prefers an extension beside a `.py`. What is decided here is when it may not: SERVING_LAB_CORE=pure asks
+for the plain one, and an extension that was made from another source than the one beside it is not run. It is all of
+HOT or none, since the compiled modules know each other's insides. The build leaves a note beside the extensions,
+`compiled.*.json`, one for each kind of interpreter: of which sources they were made, or why there are none.
+
+Imports nothing of `lab`, and little else: the build reads HOT from this file by its path, and a learner's interpreter
+starts with it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from importlib.machinery import (
+    BYTECODE_SUFFIXES,
+    EXTENSION_SUFFIXES,
+    SOURCE_SUFFIXES,
+    ExtensionFileLoader,
+    FileFinder,
+    ModuleSpec,
+    SourceFileLoader,
+    SourcelessFileLoader,
+)
+
+HOT: tuple[str, ...] = ("lab.waiting",)
+"""The modules that are compiled: the one list."""
+
+ASKED = "SERVING_LAB_CORE"
+"""Environment variable: `pure` runs the plain modules; `compiled` makes it an error when the others are not there."""
+
+COMPILED, PURE = "compiled", "pure"
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 (a learner's interpreter has no pathlib yet)
+
+
+def note_name(suffix: str = EXTENSION_SUFFIXES[0]) -> str:
+    """The name of the note for extensions with this ending. It says ``{"sources": {file: SHA-256}}`` or
+    ``{"without": reason}``."""
+    return f"compiled{suffix.rpartition('.')[0]}.json"
+
+
+def sources_of(module: str) -> tuple[str, str]:
+    """Names in the folder of `lab`: what a hot module is compiled from, its source and its C types, if it has any."""
+    return f"{_stem(module)}.py", f"{_stem(module)}.pxd"
+
+
+def extension_of(module: str, suffix: str = EXTENSION_SUFFIXES[0]) -> str:
+    """Name in the folder of `lab` of a hot module's extension."""
+    return _stem(module) + suffix
+
+
+def core() -> str:
+    """``compiled`` if every module of HOT is, in this interpreter; else ``pure``."""
+    from importlib.util import find_spec
+
+    specs = [find_spec(name) for name in HOT]
+    loaders = [spec.loader if spec else None for spec in specs]
+    return COMPILED if all(isinstance(loader, ExtensionFileLoader) for loader in loaders) else PURE
+
+
+def why() -> str:
+    """One line: which core runs, and why if it is the pure one."""
+    return "compiled core" if core() == COMPILED else f"pure Python core: {reason()}"
+
+
+@cache
+def reason() -> str:
+    """Why the extensions may not run; empty when they may."""
+    if os.environ.get(ASKED) == PURE:
+        return f"{ASKED}=pure asks for it"
+    note = _note()
+    if "without" in note:
+        return str(note["without"])
+    changed = [name for name, digest in note["sources"].items() if not _unchanged(name, digest)]
+    if changed:
+        return f"{', '.join(changed)} changed since it was compiled; install again"
+    absent = [name for name in HOT if not os.path.exists(_path(extension_of(name)))]  # noqa: PTH110
+    return f"the extension of {', '.join(absent)} is missing; install again" if absent else ""
+
+
+def install() -> None:
+    """Let PlainCore answer before all other finders."""
+    if PlainCore not in sys.meta_path:
+        sys.meta_path.insert(0, PlainCore)
+
+
+class PlainCore:
+    """A finder for HOT alone: the plain module where the extension may not run."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """The plain module's spec; None for the usual finders to answer."""
+        if name not in HOT or not reason():
+            return None
+        plain = (SourceFileLoader, SOURCE_SUFFIXES), (SourcelessFileLoader, BYTECODE_SUFFIXES)
+        return FileFinder(FOLDER, *plain).find_spec(name)
+
+
+def _note() -> dict:
+    import json
+
+    try:
+        with open(_path(note_name()), encoding="utf-8") as file:  # noqa: PTH123
+            note: dict = json.load(file)
+    except FileNotFoundError:
+        return {"without": "it was not compiled for this Python"}
+    return note
+
+
+def _unchanged(name: str, digest: str) -> bool:
+    """Whether the file is as it was when it was compiled. The site has no sources: there are none to change."""
+    from hashlib import sha256
+
+    try:
+        with open(_path(name), "rb") as file:  # noqa: PTH123
+            return sha256(file.read()).hexdigest() == digest
+    except FileNotFoundError:
+        return True
+
+
+def _path(name: str) -> str:
+    return os.path.join(FOLDER, name)  # noqa: PTH118
+
+
+def _stem(module: str) -> str:
+    return module.rpartition(".")[2]
