@@ -25,7 +25,7 @@ from importlib.machinery import (
     SourcelessFileLoader,
 )
 
-HOT: tuple[str, ...] = ("lab.waiting",)
+HOT: tuple[str, ...] = ("lab.advance",)
 """The modules that are compiled: the one list."""
 
 ASKED = "SERVING_LAB_CORE"
