@@ -81,11 +81,13 @@ class Columns:
         self.requests = requests
         arrivals = [int(request.arrival) for request in requests]
         self.order: Sequence[int] = range(len(requests))
-        if any(map(int.__gt__, arrivals, arrivals[1:])):
+        ordered = sorted(arrivals)
+        if ordered != arrivals:
             self.order = sorted(self.order, key=arrivals.__getitem__)  # stable: ties stay in file order
-        self.arrival = array("q", map(arrivals.__getitem__, self.order))
-        self.prompt = array("q", [requests[i].prompt_tokens for i in self.order])
-        self.output = array("q", [requests[i].output_tokens for i in self.order])
+            requests = [requests[i] for i in self.order]
+        self.arrival = array("q", ordered)
+        self.prompt = array("q", [request.prompt_tokens for request in requests])
+        self.output = array("q", [request.output_tokens for request in requests])
         empty = bytes(8 * len(requests))
         self.start, self.finish, self.preemptions = array("q", empty), array("q", empty), array("q", empty)
 

@@ -25,12 +25,13 @@ def screen(
     """
     budget = policy_named(policy).budget(limits)
     longest_prefill = None if limits.chunked_prefill else budget
+    most = limits.num_pages * limits.page_size  # what takes more tokens takes more pages
     plain = options.allocation != "slab" and not options.fork_samples
     servable: list[Request] = []
     rejected: list[Rejected] = []
     for request in requests:
         tokens = request.prompt_tokens + request.output_tokens
-        if pages_for(tokens, limits.page_size) > limits.num_pages:
+        if tokens > most:
             rejected.append(Rejected(request.id, "pages"))
         elif longest_prefill is not None and tokens - 1 > longest_prefill:
             rejected.append(Rejected(request.id, "tokens"))

@@ -153,6 +153,9 @@ def place_of(index: int, request_id: object = None) -> str:
 
 def check_requests(requests: Iterable[Request], time_unit: str = "iteration") -> None:
     """Raise InputError if an id repeats, or a time in iterations is no integer."""
+    requests = list(requests)
+    if _sound(requests, time_unit):
+        return
     seen: dict[str, int] = {}
     for i, request in enumerate(requests):
         if not isinstance(request, Request):
@@ -169,6 +172,17 @@ def check_requests(requests: Iterable[Request], time_unit: str = "iteration") ->
                 check_iterations(request.arrival, request.cancel_at)
             except InputError as error:
                 raise error.at(place=place_of(i, request.id)) from None
+
+
+def _sound(requests: list[Request], time_unit: str) -> bool:
+    """Whether all is well, a column at a time, which is quick; if it is not, or may not be, who is wrong is asked."""
+    if not set(map(type, requests)) <= {Request} or len({request.id for request in requests}) < len(requests):
+        return False
+    if time_unit != "iteration":
+        return True
+    return set(map(type, [request.arrival for request in requests])) <= {int} and (
+        set(map(type, [request.cancel_at for request in requests])) <= {int, type(None)}
+    )
 
 
 def check_iterations(arrival: object, cancel_at: object = None) -> None:
