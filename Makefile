@@ -5,6 +5,7 @@
 #   make prove   on a machine with a GPU: those tests, then a measurement, into OUT_JSON=measurement.json
 #   make bench   the core's speed in every Python there is, against its aims    (ARGS="--quick --json FILE")
 #   make build   the static site, into OUT=build/site
+#   make bench-site  how fast the site starts, beside plain `panel convert` (ARGS="--runs 3 --no-throttled")
 
 PYTHON ?= python3
 OUT ?= build/site
@@ -14,7 +15,7 @@ BIN := .venv/bin
 # them one after the other.
 SIDE_BY_SIDE ?= -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test bench test-cuda prove build picture lint
+.PHONY: run test bench test-cuda prove build picture lint bench-site
 run:
 	@$(PYTHON) app/setup/environment.py
 	@$(BIN)/python -m lab serve $(if $(HOST),--host $(HOST)) $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -51,3 +52,8 @@ build:
 picture:
 	@$(PYTHON) app/setup/environment.py
 	@$(BIN)/python -m app.setup.picture
+
+bench-site:
+	@$(PYTHON) app/setup/environment.py test
+	@$(BIN)/python -m app.setup.browser
+	@$(BIN)/python -m app.bench $(ARGS)

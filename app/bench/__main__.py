@@ -1,0 +1,7 @@
+"""`python -m app.bench`."""
+
+import sys
+
+from app.bench.command import main
+
+sys.exit(main())
