@@ -12,7 +12,9 @@ from typing import Any
 
 from lab import cli_cuda, cli_options, option_notices
 from lab.cli_options import whole as _whole
+from lab.core import why
 from lab.errors import InputError
+from lab.figures import CLOSED_FORM, uncovered
 from lab.files import Writable, whole_file
 from lab.formats.events import EventLog
 from lab.formats.perfetto import PerfettoTrace
@@ -91,10 +93,6 @@ def run_replay(arguments: argparse.Namespace) -> int:
         return cli_cuda.replay_on_cuda(replayed, policies, arguments, trace_sha256(read))
     with contextlib.ExitStack() as outputs:
         watchers: list[Watch] = []
-        progress = ReplayProgress(sys.stderr) if sys.stderr is not None and sys.stderr.isatty() else None
-        if progress is not None:
-            outputs.callback(progress.clear)
-            watchers.append(progress)
         if arguments.events is not None:
             watchers.append(EventLog(_opened(arguments.events, outputs)))
         perfetto = None
@@ -102,6 +100,8 @@ def run_replay(arguments: argparse.Namespace) -> int:
             perfetto = PerfettoTrace(policies, options)
             watchers.append(perfetto)
             perfetto_out = _opened(arguments.perfetto, outputs)
+        if watchers or uncovered(options, trace.time_unit) is not None:  # nothing is watched just to show progress
+            watchers += _progress(outputs)
 
         def watch(policy: str, record: Iteration | Idle) -> None:
             for watcher in watchers:
@@ -120,7 +120,28 @@ def run_replay(arguments: argparse.Namespace) -> int:
         if perfetto is not None:
             perfetto.write(perfetto_out, trace, replay.sha256)
     _print(replay, arguments)
+    if sys.stdout is not None:
+        sys.stdout.flush()  # what cannot be printed is all that is said
+    notice(f"serving-lab: {why()}; {_way(replay)}")
     return 0
+
+
+def _way(replay: Replay) -> str:
+    """How the figures were made, in words."""
+    reasons = [outcome.way.removeprefix("loop: ") for outcome in replay.policies.values() if outcome.way != CLOSED_FORM]
+    if not reasons:
+        return "quiet spans in closed form"
+    # What is only watched to show progress is watched since an option needs it.
+    return f"iteration by iteration, since {uncovered(replay.options, replay.trace.time_unit) or reasons[0]}"
+
+
+def _progress(outputs: contextlib.ExitStack) -> list[Watch]:
+    """The progress of a replay that may take long, on a terminal."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return []
+    progress = ReplayProgress(sys.stderr)
+    outputs.callback(progress.clear)
+    return [progress]
 
 
 def _policies(text: str) -> list[str]:

@@ -1,90 +1,120 @@
-"""The figures of a replay without its records: the same numbers as `lab.metrics.Tally`, for far less work."""
+"""The figures of a replay without a record of each iteration: what `lab.metrics.Tally` says, for far less work.
+
+The plain rules are replayed on columns by `lab.advance`. What options need is counted from records, and so are sums
+that 64 bits might not hold; `Figures.way` says which it was.
+"""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from lab.advance import Advance
-from lab.metrics import p95
-from lab.options import Options
+from lab.engine import replay
+from lab.metrics import mean, p95, summarize
+from lab.options import PLAIN, Options
 from lab.policies import policy_named
-from lab.records import Rejected
+from lab.records import Idle, Iteration, Rejected
 from lab.screening import screen
 from lab.workload import Limits, Request, check_requests
 
-MOST = 1 << 61
-"""Sums of 64-bit integers are to stay below this; what could pass it is replayed in Python's own."""
+CLOSED_FORM = "closed form"
+"""The way in which quiet spans are passed at once. Any other is "loop: " and the reason for it."""
 
 MOST_BUCKETS = 256
 """Pages of up to this many tokens have a bucket for each place in them; longer ones are too sparse for that."""
 
-FOREVER = 1 << 61
+MOST = 1 << 61
+"""Below this, sums and differences of two numbers fit into 64 bits with a bit to spare."""
 
 
-def uncovered(options: Options, time_unit: str) -> str | None:
-    """Why a replay with `options` needs each iteration, or None if its figures can be had without."""
-    if time_unit != "iteration":
-        return f"arrivals are in {time_unit}"
-    changes = options.changes()
-    if not changes:
-        return None
-    name = next(iter(changes))
-    return f"{name} is on"
+class TooLongError(Exception):
+    """The replay takes more iterations than it may."""
 
 
-class TooLargeError(ArithmeticError):
-    """Sums of this replay may not fit into 64 bits."""
-
-
+@dataclass(frozen=True, slots=True)
 class Figures:
     """What a replay came to.
 
-    metrics: as `Tally.metrics()`
-    gates:   ``{gate: iterations}`` in which the head of the queue waited for it
+    metrics:  as `Tally.metrics()`
+    gates:    ``{gate: iterations}`` in which the head of the queue waited for it
+    way:      CLOSED_FORM, or "loop: " and why
+    requests: call it for what `Tally.requests()` is; made when it is asked for
     """
 
-    def __init__(self, columns: Columns, advance: Advance, limits: Limits, rejected: Sequence[Rejected]) -> None:
-        self._columns = columns
-        self.gates = advance.gated
-        busy, completed = advance.busy, len(columns.arrival)
-        waits, latencies = columns.waits(), columns.latencies()
-        offered = limits.max_num_seqs * busy
-        self.metrics: dict[str, Any] = {
-            "iterations": max(columns.finish, default=0),
-            "busy_iterations": busy,
-            "decoded_tokens": advance.decoded,
-            "utilization": advance.decoded / offered if offered else 0.0,
-            "wait_mean": sum(waits) / completed if completed else 0.0,
-            "wait_p95": p95(waits),
-            "wait_max": max(waits, default=0),
-            "latency_mean": sum(latencies) / completed if completed else 0.0,
-            "latency_p95": p95(latencies),
-            "peak_pages": advance.peak_pages,
-            "wasted_slots_peak": advance.peak_wasted,
-            "occupancy": advance.pages_held / (limits.num_pages * busy) if busy else 0.0,
-            "preemptions": advance.preempted,
-            "completed": completed,
-            "rejected": [entry.to_row() for entry in rejected],
-        }
+    metrics: dict[str, Any]
+    gates: dict[str, int]
+    way: str
+    requests: Callable[[], dict[str, dict[str, Any]]]
 
-    def requests(self) -> dict[str, dict[str, Any]]:
-        """As `Tally.requests()`. Made when it is asked for."""
-        return self._columns.by_request()
+
+def uncovered(options: Options, time_unit: str) -> str | None:
+    """Why a replay needs each iteration, such as "prefix_caching is on"; None if its figures can be had without."""
+    for name, value in options.changes().items():
+        return f"{name} is on" if value is True else f"{name} is {value}"
+    return None if time_unit == "iteration" else f"arrivals are in {time_unit}"
+
+
+def figures(
+    requests: Sequence[Request],
+    limits: Limits,
+    policy: str,
+    *,
+    options: Options = PLAIN,
+    time_unit: str = "iteration",
+    spans: bool = True,
+    most: int | None = None,
+    checked: bool = False,
+) -> Figures:
+    """Replay `requests` under `policy` and keep the figures only.
+
+    spans:   False goes one iteration after the other; the outcome is the same
+    most:    iterations that it may take
+    checked: `requests` are those of a Trace, which has looked at them
+
+    Raises InputError as `lab.engine.replay` does, and TooLongError.
+    """
+    if not checked:
+        check_requests(requests, time_unit)
+    servable, rejected = screen(requests, limits, policy, options)
+    why = uncovered(options, time_unit)
+    if why is None:
+        columns = Columns(servable)
+        why = too_large(columns, limits)
+    if why is None:
+        return _advanced(columns, limits, policy, rejected, spans, most)
+    gates: dict[str, int] = {}
+    records = _counted(replay(servable, limits, policy, options, time_unit), gates, most)
+    summary = summarize(records, requests, limits, rejected, options, time_unit)
+    return Figures(summary["metrics"], gates, f"loop: {why}", lambda: summary["requests"])
+
+
+def _counted(
+    records: Iterable[Iteration | Idle], gates: dict[str, int], most: int | None
+) -> Iterator[Iteration | Idle]:
+    """`records`, with their gates counted."""
+    for record in records:
+        if most is not None and (record.last if isinstance(record, Idle) else record.iteration) > most:
+            raise TooLongError
+        if isinstance(record, Iteration) and record.gate is not None:
+            gates[record.gate] = gates.get(record.gate, 0) + 1
+        yield record
 
 
 class Columns:
     """Requests as columns, in order of (arrival, position), and what a replay makes of each."""
 
     def __init__(self, requests: Sequence[Request]) -> None:
-        self.requests = requests
+        """Arrivals are iterations."""
+        self._requests = requests
+        self._order: Sequence[int] = range(len(requests))
         arrivals = [int(request.arrival) for request in requests]
-        self.order: Sequence[int] = range(len(requests))
         ordered = sorted(arrivals)
         if ordered != arrivals:
-            self.order = sorted(self.order, key=arrivals.__getitem__)  # stable: ties stay in file order
-            requests = [requests[i] for i in self.order]
+            self._order = sorted(self._order, key=arrivals.__getitem__)  # stable: ties stay in file order
+            requests = [requests[i] for i in self._order]
         self.arrival = array("q", ordered)
         self.prompt = array("q", [request.prompt_tokens for request in requests])
         self.output = array("q", [request.output_tokens for request in requests])
@@ -101,35 +131,36 @@ class Columns:
 
     def by_request(self) -> dict[str, dict[str, Any]]:
         """The outcome of each, by id, in file order."""
-        ranks: Sequence[int] = self.order
+        ranks = self._order
         if not isinstance(ranks, range):
             ranks = sorted(ranks, key=ranks.__getitem__)
         return {
-            self.requests[i].id: {
+            request.id: {
                 "start": self.start[rank],
                 "finish": self.finish[rank],
                 "wait": self.start[rank] - 1 - self.arrival[rank],
                 "latency": self.finish[rank] - self.arrival[rank],
                 "preemptions": self.preemptions[rank],
             }
-            for i, rank in enumerate(ranks)
+            for request, rank in zip(self._requests, ranks, strict=True)
         }
 
 
-def figures(requests: Sequence[Request], limits: Limits, policy: str, *, spans: bool = True) -> Figures:
-    """Replay `requests` under `policy` with all options off, and keep the figures only.
+def too_large(columns: Columns, limits: Limits) -> str | None:
+    """Why a sum might come to MOST, or None. Pages held, summed over iterations, do without a bound: see `Advance`."""
+    count, emitted = len(columns.output), sum(columns.output)
+    tokens = sum(columns.prompt) + emitted
+    # Each iteration emits a token; but one that ends a static batch may not, nor one that all goes to a prompt.
+    iterations = max(columns.arrival, default=0) + 2 * emitted
+    if limits.max_num_batched_tokens is not None and limits.chunked_prefill:
+        iterations += tokens // limits.max_num_batched_tokens + count
+    slots = min(limits.num_pages * limits.page_size, tokens + count * limits.page_size)
+    return "64 bits may not hold its sums" if max(iterations, slots) >= MOST else None
 
-    spans: False goes one iteration after the other; the outcome is the same
 
-    Arrivals are iterations. Raises InputError as `lab.engine.replay` does, and TooLargeError.
-    """
-    check_requests(requests)
-    servable, rejected = screen(requests, limits, policy)
-    columns = Columns(servable)
-    problem = too_large(columns, limits)
-    if problem is not None:
-        raise TooLargeError(problem)
-    budget = policy_named(policy).budget(limits)
+def _advanced(
+    columns: Columns, limits: Limits, policy: str, rejected: Sequence[Rejected], spans: bool, most: int | None
+) -> Figures:
     advance = Advance(
         columns.arrival,
         columns.prompt,
@@ -140,16 +171,31 @@ def figures(requests: Sequence[Request], limits: Limits, policy: str, *, spans: 
         limits.max_num_seqs,
         limits.num_pages,
         limits.page_size,
-        budget or 0,
+        policy_named(policy).budget(limits) or 0,
         limits.chunked_prefill,
         policy == "static",
         spans,
         limits.page_size <= MOST_BUCKETS,
     )
-    advance.replay(FOREVER)
-    return Figures(columns, advance, limits, rejected)
-
-
-def too_large(columns: Columns, limits: Limits) -> str | None:
-    """Why a sum might pass MOST, or None."""
-    return None
+    if not advance.replay(MOST if most is None else most):
+        raise TooLongError
+    busy, waits, latencies = advance.busy, columns.waits(), columns.latencies()
+    offered = limits.max_num_seqs * busy
+    metrics = {
+        "iterations": max(columns.finish, default=0),
+        "busy_iterations": busy,
+        "decoded_tokens": advance.decoded,
+        "utilization": advance.decoded / offered if offered else 0.0,
+        "wait_mean": mean(waits),
+        "wait_p95": p95(waits),
+        "wait_max": max(waits, default=0),
+        "latency_mean": mean(latencies),
+        "latency_p95": p95(latencies),
+        "peak_pages": advance.peak_pages,
+        "wasted_slots_peak": advance.peak_wasted,
+        "occupancy": advance.pages_held / (limits.num_pages * busy) if busy else 0.0,
+        "preemptions": advance.preempted,
+        "completed": len(waits),
+        "rejected": [entry.to_row() for entry in rejected],
+    }
+    return Figures(metrics, advance.gated, CLOSED_FORM if spans else "loop: asked for", columns.by_request)

@@ -19,7 +19,8 @@ def p95(values: Iterable[int]) -> int:
     return percentile(sorted(values), 950)
 
 
-def _mean(values: Sequence[int]) -> float:
+def mean(values: Sequence[int]) -> float:
+    """The mean; 0.0 for no values."""
     return sum(values) / len(values) if values else 0.0
 
 
@@ -119,10 +120,10 @@ class Tally:
             "busy_iterations": self._busy,
             "decoded_tokens": self._decoded,
             "utilization": self._decoded / offered if offered else 0.0,
-            "wait_mean": _mean(waits),
+            "wait_mean": mean(waits),
             "wait_p95": p95(waits),
             "wait_max": max(waits, default=0),
-            "latency_mean": _mean(latencies),
+            "latency_mean": mean(latencies),
             "latency_p95": p95(latencies),
             "peak_pages": self._peak_pages,
             "wasted_slots_peak": self._peak_wasted,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
 from lab.engine import replay, screen
@@ -23,11 +24,20 @@ Watch = Callable[[str, Iteration | Idle], None]
 
 @dataclass(frozen=True, slots=True)
 class PolicyReplay:
-    """What one policy made of the trace. `records` is empty if the replay was run without keeping them."""
+    """What one policy made of the trace. `records` is empty if the replay was run without keeping them.
+
+    way: how its figures were made: "closed form", or "loop: " and why it went through each iteration
+    """
 
     metrics: dict[str, Any]
-    requests: dict[str, dict[str, Any]]
-    records: list[Iteration | Idle] = field(default_factory=list)
+    records: list[Iteration | Idle]
+    way: str
+    _by_request: Callable[[], dict[str, dict[str, Any]]]
+
+    @property
+    def requests(self) -> dict[str, dict[str, Any]]:
+        """Per finished request, as `Tally.requests()`. Of a million requests this takes a while, so keep it."""
+        return self._by_request()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +127,8 @@ def run(
 
     limits, options: instead of the trace's own
     keep_records: False keeps the figures only, so that memory does not grow with the iterations
-    watch:        is called with (policy, record) for every record as it is made
+    watch:        is called with (policy, record) for every record as it is made; without it and without records, none
+                  is made where `lab.figures` can do without
     sha256:       of the trace as it was read, if that was in another time unit
 
     Raises InputError for an unknown or repeated policy, options that do not go with the limits, and as the engine does.
@@ -133,6 +144,9 @@ def run(
         policy_named(name)
     outcomes: dict[str, PolicyReplay] = {}
     for name in policies:
+        if not keep_records and watch is None:
+            outcomes[name] = _figures_only(trace, limits, name, options)
+            continue
         servable, rejected = screen(trace.requests, limits, name, options)
         tally = Tally(trace.requests, limits, rejected, options, trace.time_unit)
         records: list[Iteration | Idle] = []
@@ -142,5 +156,13 @@ def run(
                 records.append(record)
             if watch is not None:
                 watch(name, record)
-        outcomes[name] = PolicyReplay(tally.metrics(), tally.requests(), records)
+        way = "loop: each iteration is kept" if keep_records else "loop: each iteration is asked for"
+        outcomes[name] = PolicyReplay(tally.metrics(), records, way, cache(tally.requests))
     return Replay(trace, limits, sha256, outcomes, options)
+
+
+def _figures_only(trace: Trace, limits: Limits, policy: str, options: Options) -> PolicyReplay:
+    from lab.figures import figures  # the page starts with a replay that keeps its records, and does without
+
+    found = figures(trace.requests, limits, policy, options=options, time_unit=trace.time_unit, checked=True)
+    return PolicyReplay(found.metrics, [], found.way, cache(found.requests))

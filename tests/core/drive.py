@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from lab.core import why
 from lab.engine import replay
 from lab.workload import Limits, Request, Trace
 
@@ -30,6 +31,12 @@ def rows_of(policy, *specs, **limits):
 def busy_of(policy, *specs, **limits):
     """Busy rows by iteration number."""
     return {row["iteration"]: row for row in rows_of(policy, *specs, **limits) if "idle" not in row}
+
+
+def said_of_the_core(since=None):
+    """The line on stderr that says which core ran, and that it went through each iteration `since` …"""
+    way = "quiet spans in closed form" if since is None else f"iteration by iteration, since {since}"
+    return f"serving-lab: {why()}; {way}\n"
 
 
 def printed_in_processes(strategies):

@@ -5,7 +5,7 @@ import sys
 import types
 
 import pytest
-from drive import COURSE, trace_of
+from drive import COURSE, said_of_the_core, trace_of
 
 from lab import __version__
 from lab.cli import main
@@ -21,12 +21,12 @@ def written(tmp_path, trace, name="trace.json"):
 
 
 def test_the_table_is_what_is_printed(lab):
-    assert lab("replay", COURSE) == (0, render_table(run(read_trace(COURSE))), "")
+    assert lab("replay", COURSE) == (0, render_table(run(read_trace(COURSE))), said_of_the_core())
 
 
 def test_json_is_one_object_as_the_design_has_it(lab):
     status, out, err = lab("replay", COURSE, "--json")
-    assert (status, err) == (0, "")
+    assert (status, err) == (0, said_of_the_core())
     data = json.loads(out)
     trace = read_trace(COURSE)
     assert list(data) == ["schema_version", "trace", "limits", "policies"]
@@ -83,7 +83,7 @@ def test_options_of_the_trace_can_be_taken_away(lab, tmp_path):
 def test_events_and_perfetto_files(lab, tmp_path):
     events, perfetto = tmp_path / "e.jsonl", tmp_path / "p.json"
     status, out, err = lab("replay", COURSE, "--events", events, "--perfetto", perfetto)
-    assert (status, err) == (0, "")
+    assert (status, err) == (0, said_of_the_core("each iteration is asked for"))
     assert out.startswith("course: ")
     rows = [json.loads(line) for line in events.read_text("utf-8").splitlines()]
     assert len(rows) == 116 + 82 + 1
@@ -107,7 +107,8 @@ def test_a_trace_of_milliseconds_says_how_it_was_converted(lab, tmp_path):
         "utf-8",
     )
     status, out, err = lab("replay", path, "--json")
-    assert (status, err) == (0, f"{path}: arrivals in ms brought to iterations of 20 ms, rounded up\n")
+    converted = f"{path}: arrivals in ms brought to iterations of 20 ms, rounded up\n"
+    assert (status, err) == (0, converted + said_of_the_core())
     data = json.loads(out)
     assert data["policies"]["static"]["requests"]["a"]["start"] == 3
     assert data["trace"]["sha256"] == trace_sha256(read_trace(path))
@@ -119,7 +120,8 @@ def test_a_trace_of_milliseconds_says_how_it_was_converted(lab, tmp_path):
 def test_iteration_ms_without_effect_is_said(lab):
     status, _, err = lab("replay", COURSE, "--iteration-ms", "5")
     assert status == 0
-    assert err == f"{COURSE}: iteration_ms changes nothing for a trace in iterations unless admission is limit\n"
+    without_effect = f"{COURSE}: iteration_ms changes nothing for a trace in iterations unless admission is limit\n"
+    assert err == without_effect + said_of_the_core("iteration_ms is 5")
 
 
 def test_options_that_are_not_used_are_named_in_one_line(lab, tmp_path):
@@ -132,7 +134,7 @@ def test_options_that_are_not_used_are_named_in_one_line(lab, tmp_path):
     )
     status, _, err = lab("replay", path)
     line = f"{path}: no option uses client, samples (see --admission, --fork-samples); replayed without\n"
-    assert (status, err) == (0, line)
+    assert (status, err) == (0, line + said_of_the_core())
 
 
 @pytest.mark.parametrize(
