@@ -22,11 +22,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lab.errors import InputError
+from lab.figures import TooLongError, figures
 from lab.formats.trace_json import in_iterations
+from lab.policies import POLICIES
 from lab.randomness import Random
-from lab.records import Idle, Iteration
-from lab.replay import run
-from lab.teaches import FIGURES, GATES, GateCount, figure
+from lab.teaches import FIGURES, GATES, figure
 from lab.values import MAX_NUMBER, check_choice, shown
 from lab.workload import Request, Trace
 
@@ -83,28 +83,24 @@ def goal_from(value: object) -> Goal:
 
 def figures_of(trace: Trace) -> dict[str, dict[str, int | float]] | None:
     """``{policy: {figure: number}}`` of a replay of `trace`; None if it takes more than MOST_ITERATIONS."""
-    gates = GateCount()
-
-    def watch(policy: str, record: Iteration | Idle) -> None:
-        if (record.last if isinstance(record, Idle) else record.iteration) > MOST_ITERATIONS:
-            raise _TooLong
-        gates(policy, record)
-
-    try:
-        replay = run(trace, keep_records=False, watch=watch, sha256="-")
-    except _TooLong:
-        return None
-    return {
-        policy: {
-            **{name: figure(outcome.metrics, name) for name, _, _ in FIGURES},
-            **{f"gate_{gate}": count for gate, count in gates.counts[policy].items()},
-        }
-        for policy, outcome in replay.policies.items()
-    }
-
-
-class _TooLong(Exception):
-    pass
+    if trace.time_unit != "iteration" and trace.options.step_time is None:
+        trace = in_iterations(trace, trace.options.iteration_ms)
+    options, unit = trace.options, trace.time_unit
+    found: dict[str, dict[str, int | float]] = {}
+    for policy in POLICIES:
+        try:
+            played = figures(
+                *(trace.requests, trace.limits, policy),
+                options=options,
+                time_unit=unit,
+                most=MOST_ITERATIONS,
+                checked=True,
+            )
+        except TooLongError:
+            return None
+        gates = {f"gate_{gate}": 0 for gate in GATES} | {f"gate_{gate}": n for gate, n in played.gates.items()}
+        found[policy] = {name: figure(played.metrics, name) for name, _, _ in FIGURES} | gates
+    return found
 
 
 def _with(request: Request, field: str, value: int | float) -> Request:
