@@ -6,7 +6,7 @@ import argparse
 import json
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from app.bench.guard import Guard
 from app.bench.guard_proof import proven
 from app.bench.line import FULL_SPEED, THROTTLED
 from app.bench.made import application
-from app.bench.plain import KEPT_ANYWAY
+from app.bench.plain import OTHERWISE
 from app.bench.runs import expected, measured
 from app.bench.servers import Servers
 from app.bench.visit import Bench, Side
@@ -93,21 +93,34 @@ def _measure(args: argparse.Namespace, bench: Bench) -> int:
     print("\n".join([*machine.words(facts, known), ""]))
     print(table.tables(records, {name: NAMES[name] for name in args.only}))
     print(
-        "\n".join(["", *_notes(args.only, guard), *table.troubles(records), "", *table.aims(records, FULL_SPEED.name)])
+        "\n".join(
+            [
+                "",
+                *_notes(args.only, guard, records),
+                *table.troubles(records),
+                "",
+                *table.aims(records, FULL_SPEED.name),
+            ]
+        )
     )
     return 1 if any("failed" in record for record in records) else 0
 
 
-def _notes(only: Sequence[str], guard: Guard) -> list[str]:
+def _notes(only: Sequence[str], guard: Guard, records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What has to be known to read the tables."""
     lines = ["Median (least–most). Cold: a fresh profile. Warm: the browser started again with that profile."]
     if "site" in only:
-        lines.append(
-            "Ours warm: once its service worker has the site. Learner worker: asked for as soon as Python answers."
-        )
+        lines.append("Ours warm: its service worker has the site. Learner worker: asked for as soon as Python answers.")
     if any(name.startswith("plain") for name in only):
-        lines.append(f"Plain is scrubbable when Python is. Not as by itself: {'; '.join(KEPT_ANYWAY)}.")
+        lines += [
+            "Plain is scrubbable when Python is. It differs from what `panel convert` makes by itself:",
+            *OTHERWISE,
+        ]
     if "plain-lite" in only:
         lines.append("Light wheels: Panel and Bokeh without the page's scripts, like those on Panel's own server.")
+    for network in dict.fromkeys(record["network"] for record in records):
+        fastest = max((r["fastest"] for r in records if r["network"] == network and "fastest" in r), default=0)
+        lines.append(f"{network}: at most {fastest / 1e6:.1f} MB went over the wire within a second.")
     asked, own = guard.of_pages(), len(guard.heard) - len(guard.of_pages())
     went = f"{len(asked)} ({', '.join(sorted(set(asked)))})" if asked else "none"
     lines.append(f"Requests to anybody but this machine: {went}; {own} of the browser's own were refused.")

@@ -52,6 +52,17 @@ class Wire:
         """Answers begun up to a time."""
         return sum(when <= until for when, _, _ in self.answers)
 
+    def fastest(self) -> int:
+        """The most bytes sent within any second, to see that the network was as slow as asked for."""
+        most = total = first = 0
+        for when, size in self.sent:
+            total += size
+            while self.sent[first][0] <= when - 1:
+                total -= self.sent[first][1]
+                first += 1
+            most = max(most, total)
+        return most
+
     def missing(self) -> list[str]:
         """Paths that were asked for and not found, but for the icon that browsers ask every site for."""
         return sorted({path for _, path, status in self.answers if status >= 400 and path != "/favicon.ico"})

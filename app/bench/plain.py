@@ -33,12 +33,13 @@ VERSION = re.compile(r"-\d+(\.\d+)*(?=\.min\.js$)")
 START = "loadPyodide()"
 LOCAL_START = f'loadPyodide({{env: {{HOME: "/home/pyodide", PANEL_CDN_ROOT: "{STYLES}"}}}})'
 
-KEPT_ANYWAY = (
-    "MarkupSafe and PyYAML come without their C parts, as in the site",
-    "micropip finds every package in the local lock file, and asks no package index",
-    "Pyodide is the site's, not the newer one that Panel would name",
+OTHERWISE = (
+    "  - micropip finds every package in the local lock file, and asks no package index (quicker)",
+    "  - Panel's and Bokeh's wheels are those of the package index; Panel's own server has lighter ones (plain-lite)",
+    "  - MarkupSafe and PyYAML come without their C parts, as in the site",
+    "  - Pyodide is the site's, not the newer one that Panel would name",
 )
-"""In what the measured page differs from what `panel convert` makes by itself; each makes it quicker, or neither."""
+"""In what the measured page differs from what `panel convert` makes by itself."""
 
 
 def plain_files(runtime: Mapping[str, bytes], store: Store, *, lite: bool = False) -> dict[str, bytes]:

@@ -95,6 +95,7 @@ def visit(bench: Bench, side: Side, network: Network, profile: Path) -> dict[str
         "requests_until": wire.requests(at),
         "bytes": wire.bytes(),
         "requests": wire.requests(),
+        "fastest": wire.fastest(),
         "missing": wire.missing(),
     }
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.bench.command import arguments
-from app.bench.line import FULL_SPEED
+from app.bench.line import FULL_SPEED, Wire
 from app.bench.table import aims, tables, troubles
 
 NAMES = {"site": "ours", "plain": "plain", "bare": "bare"}
@@ -46,16 +46,32 @@ def test_each_network_and_each_kind_of_visit_has_a_table() -> None:
 def test_an_aim_is_met_up_to_its_bound(ours: float, said: str) -> None:
     records = [record("site", interactive=ours, bytes_until=10e6), record("plain", interactive=10.0)]
     lines = aims(records, FULL_SPEED.name)
-    assert lines[0] == f"Python interactive ÷ plain's, cold: {ours / 10:.2f}, aim ≤ 0.4: {said}"
-    assert lines[1] == "MB sent until Python is interactive, cold: 10.00, aim ≤ 10: met"
+    assert (
+        lines[0]
+        == f"Python interactive ÷ plain's, cold: {ours / 10:.2f} ({ours / 10:.2f}–{ours / 10:.2f}), aim ≤ 0.4: {said}"
+    )
+    assert lines[1] == "MB sent until Python is interactive, cold: 10.00 (10.00–10.00), aim ≤ 10: met"
     assert len(lines) == 2  # nothing is said of what was not measured
 
 
 def test_scrubbing_is_judged_by_when_plain_can_do_it() -> None:
     records = [record("site", scrubbable=1.5, content=1.6), record("plain", interactive=10.0, content=0.1)]
     content, scrubbable = aims(records, FULL_SPEED.name)
-    assert content.endswith("0.16, aim ≤ 0.15: NOT MET")
-    assert scrubbable.endswith("0.15, aim ≤ 0.15: met")
+    assert content.endswith("0.16 (0.16–0.16), aim ≤ 0.15: NOT MET")
+    assert scrubbable.endswith("0.15 (0.15–0.15), aim ≤ 0.15: met")
+
+
+def test_the_range_of_an_aim_is_that_of_the_runs_ratios() -> None:
+    records = [record("site", run=n, interactive=t) for n, t in enumerate((2.0, 6.0, 4.0))]
+    records += [record("plain", run=n, interactive=t) for n, t in enumerate((10.0, 20.0, 40.0))]
+    assert aims(records, FULL_SPEED.name) == ["Python interactive ÷ plain's, cold: 0.20 (0.10–0.30), aim ≤ 0.4: met"]
+
+
+def test_the_most_sent_within_a_second() -> None:
+    wire = Wire(sent=[(0.0, 5), (0.4, 7), (1.0, 4), (1.3, 8), (3.0, 18)])
+    assert wire.fastest() == 19  # 7 + 4 + 8: what was sent a whole second before no longer counts
+    assert (wire.bytes(0.39), wire.bytes(0.4), wire.bytes()) == (5, 12, 42)
+    assert Wire().fastest() == 0
 
 
 def test_failed_visits_and_missing_files_are_told_and_do_not_count() -> None:
