@@ -18,16 +18,19 @@ SIDE_BY_SIDE ?= -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 .PHONY: run test bench test-cuda prove build picture lint bench-site
 run:
 	@$(PYTHON) app/setup/environment.py
+	@$(BIN)/python -m app.setup.toolchain
 	@$(BIN)/python -m lab serve $(if $(HOST),--host $(HOST)) $(if $(PORT),--port $(PORT)) $(ARGS)
 
 test: lint
 	@$(BIN)/python -m app.setup.browser
+	@$(BIN)/python -m app.setup.toolchain
 	@$(BIN)/python -m app.setup.warm
 	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(ARGS)
 
 bench:
 	@$(PYTHON) app/setup/environment.py test
 	@$(BIN)/python -m app.setup.browser
+	@$(BIN)/python -m app.setup.toolchain
 	@$(BIN)/python -m app.bench.core_bench $(ARGS)
 
 test-cuda:
@@ -46,6 +49,7 @@ lint:
 
 build:
 	@$(PYTHON) app/setup/environment.py
+	@$(BIN)/python -m app.setup.toolchain
 	@$(BIN)/python -m lab build --out $(OUT) $(ARGS)
 
 # The picture in the README, from the lab itself.
@@ -56,4 +60,5 @@ picture:
 bench-site:
 	@$(PYTHON) app/setup/environment.py test
 	@$(BIN)/python -m app.setup.browser
+	@$(BIN)/python -m app.setup.toolchain
 	@$(BIN)/python -m app.bench $(ARGS)

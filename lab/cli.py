@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, NoReturn
 
-from lab import __version__, cli_checks, cli_grade, cli_replay, cli_trace
+from lab import __version__, cli_checks, cli_grade, cli_replay, cli_trace, core
 from lab.errors import InputError
 from lab.terminal import notice
 
@@ -38,7 +38,7 @@ def build_parser(app_command: str | None = None) -> OneLineParser:
     parser = OneLineParser(
         prog="serving-lab", description="How an LLM serving engine batches, schedules and pages KV memory."
     )
-    parser.add_argument("--version", action="version", version=f"serving-lab {__version__}")
+    parser.add_argument("--version", action="version", version=f"serving-lab {__version__}, {core.why()}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     cli_replay.add_to(commands)
     cli_trace.add_to(commands)
@@ -107,6 +107,11 @@ def _run(arguments: list[str]) -> int:
         options = parser.parse_args(arguments)
     except SystemExit as done:  # argparse leaves this way after --help, --version and errors
         return done.code if isinstance(done.code, int) else DONE
+    if command not in APP_COMMANDS:  # these care about the page's core
+        try:
+            core.check()
+        except ValueError as problem:
+            raise InputError(str(problem)) from None
     status: int = options.run(options)
     return status
 

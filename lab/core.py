@@ -33,6 +33,9 @@ ASKED = "SERVING_LAB_CORE"
 
 COMPILED, PURE = "compiled", "pure"
 
+AGAIN = "run make run, or install again"
+"""What helps when the extensions are not of the sources beside them."""
+
 FOLDER = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 (a learner's interpreter has no pathlib yet)
 
 
@@ -76,9 +79,28 @@ def reason() -> str:
         return str(note["without"])
     changed = [name for name, digest in note["sources"].items() if not _unchanged(name, digest)]
     if changed:
-        return f"{', '.join(changed)} changed since it was compiled; install again"
+        return f"{', '.join(changed)} changed since it was compiled; {AGAIN}"
     absent = [name for name in HOT if not os.path.exists(_path(extension_of(name)))]  # noqa: PTH110
-    return f"the extension of {', '.join(absent)} is missing; install again" if absent else ""
+    return f"the extension of {', '.join(absent)} is missing; {AGAIN}" if absent else ""
+
+
+def outdated() -> bool:
+    """Whether installing again brings another core, for all that is known of the last time."""
+    return AGAIN in reason()
+
+
+def asked() -> str:
+    """What SERVING_LAB_CORE asks for: ``compiled``, ``pure`` or nothing. ValueError, in one sentence, if another."""
+    value = os.environ.get(ASKED, "")
+    if value not in ("", COMPILED, PURE):
+        raise ValueError(f"{ASKED}: must be {COMPILED} or {PURE}, not {value!r}; correct it, or leave it out")
+    return value
+
+
+def check() -> None:
+    """ValueError, in one sentence, if SERVING_LAB_CORE asks for what is not there."""
+    if asked() == COMPILED != core():
+        raise ValueError(f"{ASKED}: asks for the {COMPILED} core, and this is the {why()}")
 
 
 def install() -> None:
@@ -106,7 +128,7 @@ def _note() -> dict:
         with open(_path(note_name()), encoding="utf-8") as file:  # noqa: PTH123
             note: dict = json.load(file)
     except FileNotFoundError:
-        return {"without": "it was not compiled for this Python"}
+        return {"without": f"it was not compiled for this Python; {AGAIN}"}
     return note
 
 

@@ -69,7 +69,10 @@ def wasm_core(runtime: Runtime, store: Store) -> dict[str, bytes]:
 
     Raises BuildError if they cannot and SERVING_LAB_CORE=compiled requires them.
     """
-    asked = os.environ.get(core.ASKED)
+    try:
+        asked = core.asked()
+    except ValueError as problem:
+        raise BuildError(str(problem)) from None
     if asked == core.PURE:
         return {}
     try:

@@ -118,7 +118,7 @@ def _build(build: Callable[..., str], *arguments: Any) -> str:
         finally:
             current["extensions"] = []
             shutil.rmtree(MADE, ignore_errors=True)
-    if os.environ.get(core.ASKED) == core.COMPILED:
+    if core.asked() == core.COMPILED:
         sys.exit(f"serving-lab: {core.ASKED}=compiled cannot be had: {without}")
     print(f"serving-lab: pure Python core: {without}", file=sys.stderr)
     current["note"] = {"without": without}
@@ -127,8 +127,12 @@ def _build(build: Callable[..., str], *arguments: Any) -> str:
 
 def _without() -> str:
     """Why nothing is to be compiled, with what to do about it; empty when it is, and what it needs is there."""
-    if os.environ.get(core.ASKED) == core.PURE:
-        return f"{core.ASKED}=pure was asked for when it was installed"
+    try:
+        asked = core.asked()
+    except ValueError as problem:
+        sys.exit(f"serving-lab: {problem}")
+    if asked == core.PURE:
+        return f"{core.ASKED}=pure was asked for when it was installed; {core.AGAIN}"
     compiler = shlex.split(sysconfig.get_config_var("CC") or "cc")[0]
     compiler = shlex.split(os.environ.get("CC", compiler))[0]
     if os.name == "posix" and shutil.which(compiler) is None:

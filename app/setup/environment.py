@@ -85,24 +85,58 @@ def make_environment(python: str) -> None:
     sys.exit("setup: no virtual environment could be made; as root, run: apt-get install python3-venv")
 
 
+def ask(code: str) -> str:
+    """What `code` prints in `.venv`; empty when it fails there."""
+    try:
+        done = subprocess.run([str(PYTHON), "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout.strip()
+
+
+def core_now() -> str:
+    """Which core `.venv` has, `compiled` or `pure`, or `outdated`; empty when the lab does not run there."""
+    return ask("import app, panel; from lab import core; print('outdated' if core.outdated() else core.core())")
+
+
+def stamp_for(core: str, extras: list[str]) -> str:
+    """Of what is installed. Without the core, a C compiler that was not there before is worth another try."""
+    compilers = [name for name in ("cc", "gcc", "clang") if core != "compiled" and shutil.which(name)]
+    digest = hashlib.sha256(repr((str(ROOT), extras, compilers)).encode())
+    for file in (ROOT / "pyproject.toml", ROOT / "setup.py", ROOT / "app" / "setup" / "backend.py"):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
 def main(extras: list[str]) -> None:
-    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + repr((str(ROOT), extras)).encode()).hexdigest()
     stamp = VENV / ".installed"
     known = stamp.read_text().split() if stamp.exists() else []
-    if wanted in known and works(str(PYTHON), "-c", "import lab, app, panel"):
+    core = core_now()
+    enough = ("compiled",) if os.environ.get("SERVING_LAB_CORE") == "compiled" else ("compiled", "pure")
+    if core in enough and stamp_for(core, extras) in known:
         return
     if not works(str(PYTHON), "-m", "pip", "--version"):
         say("making the virtual environment .venv")
         make_environment(find_python())
         known = []
     target = f".[{','.join(extras)}]" if extras else "."
-    say(f"installing {target} and what it needs (a minute or two the first time)")
     command = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--editable", target]
+    if core == "outdated" and stamp_for("compiled", extras) in known:
+        say("compiling the core again, since its sources have changed")
+        command.append("--no-deps")
+    else:
+        say(f"installing {target} and what it needs (a minute or two the first time)")
     done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode:
+        ours = [line for line in done.stderr.splitlines() if line.strip().startswith("serving-lab:")]
+        if ours:
+            sys.exit(f"setup: {ours[0].strip()}")
         print(done.stderr.strip(), file=sys.stderr)
         sys.exit("setup: pip could not install the lab; its message stands above. Is a package index within reach?")
-    stamp.write_text("\n".join([*known[-8:], wanted]) + "\n")
+    core = core_now()
+    stamp.write_text("\n".join([*known[-8:], stamp_for(core, extras)]) + "\n")
+    if core != "compiled":
+        say(ask("from lab import core; print(core.why())"))
 
 
 if __name__ == "__main__":

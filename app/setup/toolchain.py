@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ from app.build.paths import cache_folder
 from app.build.sources import python_version
 from app.setup.environment import apt_install, say, works
 from lab.core import ASKED, PURE
+
+DAY = 24 * 60 * 60
 
 INSTALL_EMSCRIPTEN = "on Debian, as root: apt-get install --no-install-recommends emscripten"
 
@@ -117,15 +120,21 @@ def bring_python() -> bool:
 
 
 def main() -> None:
-    """Called by the Makefile, before anything is built."""
-    if os.environ.get(ASKED) == PURE:
+    """Called by the Makefile, before anything is built. What fails is not tried again on the same day."""
+    tried = cache_folder() / "toolchain-tried"
+    lately = tried.exists() and time.time() - tried.stat().st_mtime < DAY
+    if os.environ.get(ASKED) == PURE or (lately and not os.environ.get("CI")):
         return
+    found = emcc() is not None and host_python() is not None
     if emcc() is None and (os.geteuid() == 0 or os.environ.get("CI")):
         say(f"installing Debian's emscripten, which compiles the core for the page ({ASKED}=pure does without)")
-        apt_install("emscripten")
-    if emcc() is not None and host_python() is None:
+        found = apt_install("emscripten") and emcc() is not None and host_python() is not None
+    if emcc() is not None and not found:
         say(f"asking uv for a Python {python_version()}, which compiles the core for the page")
-        bring_python()
+        found = bring_python() and host_python() is not None
+    if not found:
+        tried.parent.mkdir(parents=True, exist_ok=True)
+        tried.touch()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import types
 import pytest
 from drive import COURSE, said_of_the_core, trace_of
 
-from lab import __version__
+from lab import __version__, core
 from lab.cli import main
 from lab.formats.trace_json import dump_trace, read_trace, trace_sha256
 from lab.replay import run
@@ -268,7 +268,8 @@ def test_validate_tells_all_that_is_wrong(lab, tmp_path):
 
 
 def test_version_and_help(lab):
-    assert lab("--version") == (0, f"serving-lab {__version__}\n", "")
+    status, out, err = lab("--version")
+    assert (status, " ".join(out.split()), err) == (0, f"serving-lab {__version__}, {core.why()}", "")
     for arguments in (["--help"], ["replay", "--help"], ["trace", "validate", "-h"]):
         status, out, err = lab(*arguments)
         assert (status, err) == (0, "")
