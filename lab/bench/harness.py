@@ -36,10 +36,8 @@ class Harness:
         """Measure all of `groups`."""
         for group in groups:
             self._say(group.title)
-            for turn in range(group.rounds + 1):
+            for turn in range(0 if group.warm_up else 1, group.rounds + 1):
                 for case in group.cases:
-                    if case.fresh and turn == 0:
-                        continue
                     for name in case.workers:
                         if name in self._starts:
                             self._guard(name, partial(self._take, case, name, turn > 0))

@@ -90,7 +90,7 @@ def fingerprint(outcome: Outcome) -> str:
     digest = hashlib.sha256(json.dumps(outcome.metrics, sort_keys=True).encode())
     entries = iter(outcome.requests().items())
     while piece := list(islice(entries, A_PIECE)):
-        digest.update(json.dumps(piece, sort_keys=True).encode())
+        digest.update(repr(piece).encode())
     return digest.hexdigest()
 
 

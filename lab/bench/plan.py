@@ -23,7 +23,13 @@ TOKENS, SMALL, PLAIN, CONVERSATION, SIZES, CORNERS = "tokens", "small", "plain",
 PLAIN_WORKLOADS = {"steady": 1200, "preempting": 400}
 """Of these so many requests: one with room for all, and one whose pool is too small."""
 
-CORNER_WORKLOADS = ("at_once", "long_queue", "preempting", "storm", "held", "chunked", "sparse", "refused", "endless")
+CORNER_WORKLOADS = (
+    *("at_once", "long_queue", "backwards", "preempting", "storm", "long_pages", "held", "chunked", "sparse"),
+    *("refused", "vast", "endless"),
+)
+CLOSED_FORM = ("vast", "endless")
+"""Those that only the closed form can do."""
+
 STEPS = (1, 4, 16)
 """The sizes of a corner, in multiples of the smallest."""
 
@@ -48,17 +54,19 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Cases that take turns, `rounds` times, after one round that is not counted."""
+    """Cases that take turns, `rounds` times, after one round to get warm, which is not counted."""
 
     title: str
     cases: tuple[Case, ...]
     rounds: int
+    warm_up: bool = True
 
 
 def groups(quick: bool) -> list[Group]:
     """All that is measured. `quick`: less of it, fewer times."""
     return [
         _tokens(quick),
+        _records(quick),
         _small(quick),
         _plain(quick),
         _conversation(quick),
@@ -67,13 +75,25 @@ def groups(quick: bool) -> list[Group]:
     ]
 
 
+TOKEN_REQUESTS = {False: 1000, True: 250}
+"""By `quick`: requests of the long answers on which a token is timed."""
+
+
 def _tokens(quick: bool) -> Group:
-    n = 250 if quick else 1000
     cases = [
-        Case(TOKENS, workload, n, "continuous", way, WORKERS)
+        Case(TOKENS, workload, TOKEN_REQUESTS[quick], "continuous", way, WORKERS)
         for workload, way in product(("roomy", "starved"), FIGURES)
     ]
     return Group("time a simulated token", tuple(cases), 2 if quick else 5)
+
+
+def _records(quick: bool) -> Group:
+    """The same with a record of every iteration, which takes so long that once is enough."""
+    cases = [
+        Case(TOKENS, workload, TOKEN_REQUESTS[quick], "continuous", "records", HERE, at_least=0)
+        for workload in ("roomy", "starved")
+    ]
+    return Group("the same with records", tuple(cases), 1, warm_up=False)
 
 
 def _small(quick: bool) -> Group:
@@ -103,15 +123,25 @@ def _conversation(quick: bool) -> Group:
 
 def _sizes(quick: bool) -> list[Group]:
     """Small sizes more often: they are over in no time, and are what the large ones are divided by."""
-    sizes = [(1000, 5), (10_000, 5), (100_000, 3)] + ([] if quick else [(1_000_000, 1)])
+    sizes = [(1000, 5), (10_000, 5), (100_000, 3)] + ([] if quick else [(1_000_000, 2)])
     return [
         Group(
             f"{n:,} requests",
-            tuple(Case(SIZES, "steady", n, policy, "spans", HERE, fresh=True) for policy in POLICIES),
+            tuple(
+                Case(SIZES, "steady", n, policy, "spans", (worker,), fresh=True)
+                for policy, worker in product(POLICIES, HERE)
+                if worker == COMPILED or n < 1_000_000
+            ),
             1 if quick else rounds,
+            warm_up=False,
         )
         for n, rounds in sizes
-    ]
+    ] + ([] if quick else [_slowest()])
+
+
+def _slowest() -> Group:
+    case = Case(SIZES, "steady", 1_000_000, "continuous", "spans", (PURE,), fresh=True)
+    return Group("1,000,000 requests, pure", (case,), 1, warm_up=False)
 
 
 def _corners(quick: bool) -> list[Group]:
@@ -122,9 +152,9 @@ def _corners(quick: bool) -> list[Group]:
             tuple(
                 Case(CORNERS, workload, least * step, policy, way, HERE, at_least=0.02)
                 for policy, way, step in product(POLICIES, FIGURES, STEPS)
-                if (workload, way) != ("endless", "loop")  # there the loop is all of it
+                if workload not in CLOSED_FORM or way == "spans"
             ),
-            1 if quick else 2,
+            1 if quick else 3,
         )
         for workload in CORNER_WORKLOADS
     ]

@@ -29,7 +29,7 @@ def about() -> dict[str, Any]:
     """What this interpreter is."""
     return {
         "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "compiler": platform.python_compiler(),
+        "compiler": platform.python_compiler().split(" (")[0],
         "platform": sys.platform,
         "core": core(),
         "why": why(),

@@ -108,6 +108,12 @@ def long_queue(n: int) -> Workload:
     )
 
 
+def backwards(n: int) -> Workload:
+    """`steady`, the last to arrive first in the file."""
+    workload = steady(n)
+    return Workload(workload.requests[::-1], workload.limits)
+
+
 def preempting(n: int) -> Workload:
     """512 seats over a pool that holds a quarter of what they grow to: victims return to the head of a long queue."""
     return Workload(
@@ -119,6 +125,14 @@ def preempting(n: int) -> Workload:
 def storm(n: int) -> Workload:
     """A seat for each request and one pool shared by all, full at the start: half of them are preempted, and again."""
     return Workload(_requests([0] * n, [15] * n, _between(OUTPUTS, n, 33, 48)), Limits(n, 2 * n, 16))
+
+
+def long_pages(n: int) -> Workload:
+    """Pages of 300 tokens, too few of them."""
+    return Workload(
+        _requests(range(n), _between(PROMPTS, n, 1, 256), _between(OUTPUTS, n, 150, 450)),
+        Limits(256, 256, 300),
+    )
 
 
 def held(n: int) -> Workload:
@@ -146,6 +160,11 @@ def refused(n: int) -> Workload:
     )
 
 
+def vast(n: int) -> Workload:
+    """Seats, pages and lengths by the milliard: none of them may cost memory or time."""
+    return Workload(_requests([i * 10**9 for i in range(n)], [10**9] * n, [10**9] * n), Limits(10**9, 10**12, 16))
+
+
 def endless(n: int) -> Workload:
     """64 answers of n tokens each: in closed form the time does not depend on n, in a loop it is all of it."""
     return Workload(_requests([0] * 64, [8] * 64, [n] * 64), Limits(64, 64 * (n // 16 + 2), 16))
@@ -154,7 +173,7 @@ def endless(n: int) -> Workload:
 WORKLOADS: dict[str, Callable[[int], Workload]] = {
     workload.__name__: workload
     for workload in (
-        *(conversation, roomy, starved, steady, at_once, long_queue, preempting, storm, held, chunked, sparse, refused),
-        endless,
+        *(conversation, roomy, starved, steady, at_once, long_queue, backwards, preempting, storm, long_pages, held),
+        *(chunked, sparse, refused, vast, endless),
     )
 }
