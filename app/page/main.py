@@ -17,6 +17,7 @@ from app.page.more import More
 from app.page.payload import payload
 from app.page.sheet import judge_trace, write_trace
 from app.page.site_traces import site_traces
+from lab import core
 from lab.errors import InputError
 from lab.options import Options
 from lab.workload import Limits, Trace
@@ -165,6 +166,7 @@ def build(_state: Mapping[str, Any], send: Send) -> dict[str, Any]:
     bootstrap.register("search", workshop.search)
     bootstrap.register("judge_trace", judge_trace)
     bootstrap.register("write_trace", write_trace)
+    send("core", {"core": core.core()})
     return lab.roots()
 
 

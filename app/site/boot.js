@@ -328,6 +328,7 @@ const link = new WorkerLink(new URL("worker.js", import.meta.url), {
   message({name, data}) {
     if (calls.take(name, data)) return;
     if (name === "replay") replayed(data);
+    else if (name === "core") $("core").textContent = data.core === "compiled" ? "Core: compiled to WebAssembly." : "Core: pure Python.";
     else if (name === "open_options") options.opened();
     else if (name === "refused") {
       wanted = null;

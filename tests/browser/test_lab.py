@@ -2,6 +2,8 @@
 
 import functools
 import json
+import os
+import re
 import shutil
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -12,6 +14,8 @@ from lab_page import START, LabPage, assert_axe_finds_nothing, assert_same_figur
 from lab_server import LabServer
 from playwright.sync_api import Error, expect
 from recorder import Recorder
+
+from lab import core
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -96,6 +100,10 @@ def test_limits_change_both_sides_to_what_the_command_line_prints(browser, serve
         lab.page.locator("#slot-controls").get_by_role("button", name="Reset limits").click()
         assert_same_figures(lab, command_line(capsys), wait=20)
         lab.page.wait_for_url(server.url)  # nothing differs from the trace any more
+        # What the worker's Python says of itself; CI has the toolchain, and requires it.
+        compiled = os.environ.get(core.ASKED) == core.COMPILED
+        cores = "compiled to WebAssembly" if compiled else "(compiled to WebAssembly|pure Python)"
+        expect(lab.page.locator("#core")).to_have_text(re.compile(f"^Core: {cores}\\.$"))
         assert lab.troubles == []
 
 
