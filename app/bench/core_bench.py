@@ -34,6 +34,9 @@ from lab.bench.tables import render
 from lab.core import ASKED
 
 HERE = Path(__file__).resolve().parent
+QUIET = 0.5
+"""Load average above which times are not what they could be."""
+
 MINUTES = {False: "about five minutes", True: "about a minute"}
 
 
@@ -49,6 +52,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--json", metavar="FILE", type=Path, help="also write what was measured to FILE")
     asked = parser.parse_args(arguments)
     say(f"this takes {MINUTES[asked.quick]}, on a machine that does nothing else")
+    if os.getloadavg()[0] > QUIET:
+        say(f"it does something else now (load average {load()}): expect times that are too long, by different amounts")
     began = time.monotonic()
     on = machine()
     with ExitStack() as stack:

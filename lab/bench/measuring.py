@@ -48,9 +48,11 @@ Way = Callable[[Workload, str], Outcome]
 
 def _figures(spans: bool) -> Way:
     def way(workload: Workload, policy: str) -> Outcome:
-        from lab.figures import figures
+        from lab.figures import CLOSED_FORM, figures
 
         found = figures(workload.requests, workload.limits, policy, spans=spans)
+        if spans and found.way != CLOSED_FORM:
+            raise ValueError(f"not in closed form, but by the {found.way}")
         return Outcome(found.metrics, found.requests)
 
     return way

@@ -154,7 +154,7 @@ def _corners(quick: bool) -> list[Group]:
                 for policy, way, step in product(POLICIES, FIGURES, STEPS)
                 if workload not in CLOSED_FORM or way == "spans"
             ),
-            1 if quick else 3,
+            2 if quick else 3,
         )
         for workload in CORNER_WORKLOADS
     ]

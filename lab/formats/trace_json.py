@@ -91,7 +91,6 @@ def _options_from(value: object) -> Options:
 
 
 def _request_from(value: object, index: int, time_unit: str) -> Request:
-    place = place_of(index, value.get("id") if isinstance(value, dict) else None)
     try:
         given = _object(value, REQUEST_KEYS, REQUEST_OPTIONAL)
         _refuse_nulls(given, REQUEST_OPTIONAL)
@@ -99,7 +98,7 @@ def _request_from(value: object, index: int, time_unit: str) -> Request:
             check_iterations(given["arrival"], given.get("cancel_at"))
         return Request(**given)
     except InputError as error:
-        raise error.at(place=place) from None
+        raise error.at(place=place_of(index, value.get("id") if isinstance(value, dict) else None)) from None
 
 
 def _refuse_nulls(given: Mapping[str, Any], optional: Iterable[str]) -> None:
@@ -206,12 +205,17 @@ def dump_trace(trace: Trace) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+"""Made once: `json.dumps` would make one for each of the cells, of which a large trace has millions."""
+
+
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return str(value) if type(value) is int else _ENCODER.encode(value)
 
 
 def _aligned(rows: list[dict[str, Any]]) -> str:
-    cells = [[f"{_json(key)}: {_json(value)}" for key, value in row.items()] for row in rows]
+    names = {key: f"{_json(key)}: " for key in REQUEST_KEYS + REQUEST_OPTIONAL}
+    cells = [[names[key] + _json(value) for key, value in row.items()] for row in rows]
     # Only the columns that every row has are padded, and a row's last cell never is.
     widths = [max(len(row[i]) for row in cells) for i in range(len(REQUEST_KEYS))]
     return ",\n".join("    {" + ", ".join(_padded(row, widths)) + "}" for row in cells)
