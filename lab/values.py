@@ -81,7 +81,7 @@ def check_text(value: object, field: str, *, empty: bool = False) -> str:
         raise InputError(f"must be {what}, not {shown(value)}; write it in quotation marks", field=field)
     if not value and not empty:
         raise InputError("must not be empty; write at least one character", field=field)
-    if any("\ud800" <= c <= "\udfff" for c in value):
+    if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
         raise InputError("holds half of a surrogate pair, which is no text; retype it", field=field)
     return value
 
