@@ -107,6 +107,8 @@ def _until(page: Page, ends: float, script: str, done: Any) -> Any:
             found = page.evaluate(script)
         except Exception as problem:  # the page is only just coming
             found, why = None, str(problem).splitlines()[0]
+            if page.is_closed():
+                raise VisitFailed(f"the browser has ended: {why}") from None
         else:
             why = f"last seen: {json.dumps(found)}"
             if done(found):
