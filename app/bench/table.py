@@ -78,7 +78,7 @@ def tables(records: Records, names: Mapping[str, str]) -> str:
                 continue
             cells = [_cell(found[side], measure) for side in names]
             if PLAIN in names:
-                cells.append(_ratio(found.get(OURS, []), found[PLAIN]))
+                cells.append(_ratio(found.get(OURS, []), found[PLAIN], measure))
             rows.append([measure.words, *cells])
         parts.append(_aligned(rows))
     return "\n\n".join(parts)
@@ -115,8 +115,11 @@ def _cell(found: list[float], measure: Measure) -> str:
     return middle if low == high else f"{middle} ({low}–{high})"
 
 
-def _ratio(ours: list[float], plain: list[float]) -> str:
-    return f"{median(ours) / median(plain):.2f}" if ours and plain and median(plain) else "–"
+def _ratio(ours: list[float], plain: list[float], measure: Measure) -> str:
+    """A dash also where plain's figure is shown as nought."""
+    if not ours or not plain or round(median(plain) / measure.unit, measure.digits) == 0:
+        return "–"
+    return f"{median(ours) / median(plain):.2f}"
 
 
 def _aligned(rows: list[list[str]]) -> str:

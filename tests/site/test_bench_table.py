@@ -30,6 +30,12 @@ def test_a_cell_is_the_median_with_its_range_and_the_ratio_is_of_medians() -> No
     assert "learner worker ready, s" not in got
 
 
+def test_nothing_is_divided_by_next_to_nothing() -> None:
+    for size, ratio in ((4_999.0, "–"), (5_100.0, "1.00")):  # 0.00 and 0.01 MB
+        records = [record(side, "warm", bytes_until=size) for side in NAMES]
+        assert rows(tables(records, NAMES))["sent until interactive, MB"][-1] == ratio
+
+
 def test_each_network_and_each_kind_of_visit_has_a_table() -> None:
     records = [record("bare", "cold", bytes_until=4_990_000.0), record("bare", "warm", bytes_until=0.0)]
     records.append({**records[0], "network": "slow", "bytes_until": 5_000_000.0})
