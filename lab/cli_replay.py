@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from lab import cli_cuda, cli_options, option_notices
@@ -113,7 +114,7 @@ def run_replay(arguments: argparse.Namespace) -> int:
                 policies=policies,
                 keep_records=False,
                 watch=watch if watchers else None,
-                sha256=trace_sha256(read),
+                sha256=partial(trace_sha256, read),
             )
         except InputError as error:
             raise error.at(source=arguments.trace) if error.place else error from None

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from lab.engine import replay, screen
 from lab.errors import InputError
 from lab.formats.trace_json import in_iterations, trace_sha256
 from lab.metrics import Tally
-from lab.options import PLAIN, Options
+from lab.options import Options
 from lab.policies import policy_named
 from lab.records import Idle, Iteration
 from lab.workload import Limits, Trace
@@ -44,15 +44,19 @@ class PolicyReplay:
 class Replay:
     """A trace, the limits it was replayed under, and the outcome a policy, in the order they were asked for.
 
-    sha256:  of the trace file's canonical text, before any conversion of its time unit.
     options: those that it was replayed with
     """
 
     trace: Trace
     limits: Limits
-    sha256: str
     policies: dict[str, PolicyReplay]
-    options: Options = PLAIN
+    options: Options
+    _sha256: Callable[[], str]
+
+    @property
+    def sha256(self) -> str:
+        """Of the trace file's canonical text, before any conversion of its time unit."""
+        return self._sha256()
 
     def _engine(self) -> dict[str, Any]:
         """The limits, and the options if any is on."""
@@ -118,7 +122,7 @@ def run(
     options: Options | None = None,
     keep_records: bool = True,
     watch: Watch | None = None,
-    sha256: str | None = None,
+    sha256: str | Callable[[], str] | None = None,
 ) -> Replay:
     """Replay `trace` under each of `policies`.
 
@@ -129,12 +133,12 @@ def run(
     keep_records: False keeps the figures only, so that memory does not grow with the iterations
     watch:        is called with (policy, record) for every record as it is made; without it and without records, none
                   is made where `lab.figures` can do without
-    sha256:       of the trace as it was read, if that was in another time unit
+    sha256:       of the trace as it was read, if that was in another time unit, or what gives it when it is asked for
 
     Raises InputError for an unknown or repeated policy, options that do not go with the limits, and as the engine does.
     """
     options = trace.options if options is None else options
-    sha256 = sha256 or trace_sha256(trace)
+    fingerprint = cache(sha256 if callable(sha256) else partial(_fingerprint, trace, sha256))
     if trace.time_unit != "iteration" and options.step_time is None:
         trace = in_iterations(trace, options.iteration_ms)
     limits = trace.limits if limits is None else limits
@@ -158,7 +162,11 @@ def run(
                 watch(name, record)
         way = "loop: each iteration is kept" if keep_records else "loop: each iteration is asked for"
         outcomes[name] = PolicyReplay(tally.metrics(), records, way, cache(tally.requests))
-    return Replay(trace, limits, sha256, outcomes, options)
+    return Replay(trace, limits, outcomes, options, fingerprint)
+
+
+def _fingerprint(trace: Trace, known: str | None) -> str:
+    return known or trace_sha256(trace)
 
 
 def _figures_only(trace: Trace, limits: Limits, policy: str, options: Options) -> PolicyReplay:
