@@ -22,23 +22,23 @@ LARGEST = 2**53 - 1
 
 
 def test_on_every_seed():
-    for seed in range(300):
+    for seed in range(150):
         assert apart(seeded_case(seed)) == [], f"seed {seed}"
 
 
 def test_on_large_cases():
     preempted = 0
-    for seed in range(8):
+    for seed in range(4):
         sample = large_case(seed)
         assert apart(sample) == [], f"large seed {seed}"
         preempted += sum(outcome(sample, policy, "buckets")[0]["preemptions"] for policy in BOTH)
-    assert preempted > 100
+    assert preempted > 50
 
 
 @pytest.mark.parametrize("policy", BOTH)
 @pytest.mark.parametrize("way", WAYS)
 def test_against_the_plain_engine(policy, way):
-    for seed in range(100):
+    for seed in range(50):
         sample = seeded_case(seed)
         metrics, by_request, _ = outcome(sample, policy, way)
         plain = plain_replay(sample.requests, sample.limits, policy)
