@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from fractions import Fraction
@@ -166,6 +166,11 @@ def in_iterations(trace: Trace, iteration_ms: int | float = 20) -> Trace:
 
 def trace_to_dict(trace: Trace) -> dict[str, Any]:
     """`trace` as plain JSON data, in the file's key order; what is None or the default is left out."""
+    return {**_heading(trace), "requests": [_request_to_dict(request) for request in trace.requests]}
+
+
+def _heading(trace: Trace) -> dict[str, Any]:
+    """All of it but the requests."""
     limits = trace.limits
     plain_limits: dict[str, Any] = {key: getattr(limits, key) for key in LIMITS_KEYS}
     if limits.max_num_batched_tokens is not None:
@@ -180,7 +185,6 @@ def trace_to_dict(trace: Trace) -> dict[str, Any]:
     plain["limits"] = plain_limits
     if trace.options != PLAIN:
         plain["options"] = trace.options.changes()
-    plain["requests"] = [_request_to_dict(request) for request in trace.requests]
     return plain
 
 
@@ -198,11 +202,21 @@ def dump_trace(trace: Trace) -> str:
 
     Reading the text gives an equal trace, and dumping that gives the same bytes.
     """
-    plain = trace_to_dict(trace)
-    rows = plain.pop("requests")
-    lines = [f"  {_json(key)}: {_json(value)}" for key, value in plain.items()]
-    lines.append('  "requests": [' + ("\n" + _aligned(rows) + "\n  ]" if rows else "]"))
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    return "".join(_pieces(trace))
+
+
+def _pieces(trace: Trace) -> Iterator[str]:
+    """The text of `trace` piece by piece: that of a million requests, all at once, is 600 MB of strings."""
+    heading = [f"  {_json(key)}: {_json(value)}" for key, value in _heading(trace).items()]
+    yield "{\n" + ",\n".join(heading) + ',\n  "requests": ['
+    # Only the columns that every row has are padded, and a row's last cell never is.
+    widths = [max([len(_cell(key, getattr(row, key))) for row in trace.requests], default=0) for key in REQUEST_KEYS]
+    end = "\n"
+    for request in trace.requests:
+        cells = [_cell(key, value) for key, value in _request_to_dict(request).items()]
+        yield end + "    {" + ", ".join(_padded(cells, widths)) + "}"
+        end = ",\n"
+    yield ("\n  ]" if trace.requests else "]") + "\n}\n"
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
@@ -213,12 +227,9 @@ def _json(value: object) -> str:
     return str(value) if type(value) is int else _ENCODER.encode(value)
 
 
-def _aligned(rows: list[dict[str, Any]]) -> str:
-    names = {key: f"{_json(key)}: " for key in REQUEST_KEYS + REQUEST_OPTIONAL}
-    cells = [[names[key] + _json(value) for key, value in row.items()] for row in rows]
-    # Only the columns that every row has are padded, and a row's last cell never is.
-    widths = [max(len(row[i]) for row in cells) for i in range(len(REQUEST_KEYS))]
-    return ",\n".join("    {" + ", ".join(_padded(row, widths)) + "}" for row in cells)
+def _cell(key: str, value: object) -> str:
+    """`key` is one of the file format's, which need no escapes."""
+    return f'"{key}": {_json(value)}'
 
 
 def _padded(row: list[str], widths: list[int]) -> Iterable[str]:
@@ -231,4 +242,7 @@ def _padded(row: list[str], widths: list[int]) -> Iterable[str]:
 
 def trace_sha256(trace: Trace) -> str:
     """SHA-256, in hex, of the trace's canonical text (`dump_trace`), whatever the file's spacing was."""
-    return hashlib.sha256(dump_trace(trace).encode("utf-8")).hexdigest()
+    digest = hashlib.sha256()
+    for piece in _pieces(trace):
+        digest.update(piece.encode("utf-8"))
+    return digest.hexdigest()
