@@ -36,6 +36,7 @@ cdef class Advance:
     cdef object spilled
     cdef readonly whole iteration, busy, decoded, preempted, peak_pages, peak_wasted
 
+    cpdef str replay(self, whole last, whole steps)
     @cython.locals(t=whole, needed=whole, victims=whole, left=whole, gate=whole, wasted=whole)
     cdef int _step(self) except -1
     cdef bint _waits(self, whole now) except -1

@@ -23,6 +23,8 @@ NONE, SEATS, TOKENS, PAGES, BATCH = 0, 1, 2, 3, 4
 GATES = {"seats": 1, "tokens": 2, "pages": 3, "batch": 4}
 """The same for who reads the outcome."""
 
+ENDED, TOO_LONG, MORE = "ended", "too long", "more"
+
 
 class Heap:
     """Requests by the time of something that happens to each, the earliest first. Work is the logarithm of the size.
@@ -181,18 +183,25 @@ class Advance:
         self.peak_wasted: int = 0
         self.gates = array("q", [0, 0, 0, 0, 0])
 
-    def replay(self, last: int) -> bool:
-        """Run to the end; False if that would take more than `last` iterations."""
+    def replay(self, last: int, steps: int) -> str:
+        """Go on for `steps` steps, each of which is an iteration and perhaps a span before it; returns how far that is.
+
+        ENDED; TOO_LONG if it takes more than `last` iterations; or MORE, and then call it again. Who waits for a long
+        replay can interrupt it between two calls.
+        """
         while self.iteration <= last:
+            if steps == 0:
+                return MORE
+            steps -= 1
             if self.running == 0 and not self._waits(self.iteration):
                 if self.fresh == self.requests:
-                    return True
+                    return ENDED
                 if self.arrival[self.fresh] > self.iteration:
                     self.iteration = self.arrival[self.fresh]
             elif self.spans and self.running > 0:
                 self._span()
             self._step()
-        return False
+        return TOO_LONG
 
     # One iteration, with every decision in it
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lab.advance import Advance
+from lab.advance import MORE, TOO_LONG, Advance
 from lab.engine import replay
 from lab.metrics import mean, p95, summarize
 from lab.options import PLAIN, Options
@@ -28,6 +28,9 @@ MOST_BUCKETS = 256
 
 MOST = 1 << 61
 """Below this, sums and differences of two numbers fit into 64 bits with a bit to spare."""
+
+A_WHILE = 1 << 16
+"""Steps after which Python may look whether it is interrupted: well under a second."""
 
 
 class TooLongError(Exception):
@@ -177,7 +180,10 @@ def _advanced(
         spans,
         limits.page_size <= MOST_BUCKETS,
     )
-    if not advance.replay(MOST if most is None else most):
+    last = MOST if most is None else most
+    while (reached := advance.replay(last, A_WHILE)) == MORE:
+        pass
+    if reached == TOO_LONG:
         raise TooLongError
     busy, waits, latencies = advance.busy, columns.waits(), columns.latencies()
     offered = limits.max_num_seqs * busy
