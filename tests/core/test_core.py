@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -58,6 +59,15 @@ def test_both_cores_agree_on_random_traces(plain_kernel, way):
     plain = [outcome(sample, policy, way) for sample in samples for policy in BOTH]
     assert plain == compiled
     assert sum(metrics["preemptions"] for metrics, _, _ in plain) > 100
+
+
+@in_processes
+@needs_compiled
+def test_the_figures_pass_their_tests_on_the_pure_core_too():
+    here = Path(__file__).parent
+    files = [here / "test_figures_only.py", here / "test_spans.py"]
+    printed = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *files, ask=core.PURE)
+    assert re.search(r"^\d\d+ passed in", printed.splitlines()[-1]), printed
 
 
 @in_processes

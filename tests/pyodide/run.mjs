@@ -1,10 +1,10 @@
-// node run.mjs RUNTIME ROOT: runs pytest inside Pyodide on the checkout mounted from ROOT.
+// node run.mjs RUNTIME ROOT CORE: runs pytest inside Pyodide on the checkout mounted from ROOT.
 // ROOT/packages holds pytest and what it needs, ROOT/checkout what is tested, ROOT/arguments.json pytest's arguments;
-// ROOT/result.json is written by the plugin, ROOT/status by us.
+// CORE is which core is asked for, compiled or pure. ROOT/result.json is written by the plugin, ROOT/status by us.
 import { writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const [runtime, root] = process.argv.slice(2);
+const [runtime, root, core] = process.argv.slice(2);
 
 const RUN = `
 import json, os, sys
@@ -19,7 +19,7 @@ int(pytest.main(json.load(open("/mounted/arguments.json")), plugins=["collected"
 try {
   const { loadPyodide } = await import(pathToFileURL(`${runtime}/pyodide.mjs`));
   // Fewer random cases than in CPython, where the same properties are tried: one takes some ten times as long here.
-  const pyodide = await loadPyodide({ indexURL: runtime, env: { SERVING_LAB_EXAMPLES: "20" } });
+  const pyodide = await loadPyodide({ indexURL: runtime, env: { SERVING_LAB_EXAMPLES: "20", SERVING_LAB_CORE: core } });
   pyodide.mountNodeFS("/mounted", root);
   writeFileSync(`${root}/status`, String(pyodide.runPython(RUN)));
 } catch (error) {

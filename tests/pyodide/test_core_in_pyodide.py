@@ -1,4 +1,8 @@
-"""The tests of the core once more, inside the runtime that the page uses: the same files, run by pytest in Pyodide."""
+"""The tests of the core once more, inside the runtime that the page uses: the same files, run by pytest in Pyodide.
+
+All of them run on the core that the site gets, which is the compiled one where it can be compiled (in CI it must be).
+Those of the figures run on the plain one as well, and tests/core/test_core.py compares the two on random traces.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,8 @@ from app.build.fetch import runtime_files
 from app.build.node import Runtime, node
 from app.build.paths import cache_folder
 from app.build.store import Store
+from app.build.wasm_core import wasm_core
+from lab.core import COMPILED, PURE
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -32,6 +38,15 @@ PACKAGES = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygm
 
 HYPOTHESIS = ("hypothesis", "_hypothesis_globals", "_hypothesis_ftz_detector", "_hypothesis_pytestplugin")
 """Import names of hypothesis, which is pure Python up to a certain version."""
+
+ON_BOTH = "tests/core/test_figures_only.py"
+"""What is run on the plain core too: all ways to come to the figures, laid beside the records, on random traces."""
+
+ELSEWHERE = {
+    "tests/core/test_exercises.py::test_every_check_catches": "test_solutions_in_pyodide judges every mistake",
+    "tests/core/test_exercises.py::test_a_known_mistake": "test_solutions_in_pyodide judges every mistake",
+}
+"""Beginnings of node ids of tests that would take a fifth of the time to see again what another test sees."""
 
 OPTIONS = ("-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:timeout", "--capture=sys", "-q", "--color=no")
 
@@ -65,7 +80,12 @@ def collected_by_cpython(folder: Path) -> dict[str, str]:
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     reasons: dict[str, str] = json.loads(found.read_text(encoding="utf-8"))["reasons"]
     native = native_imports()
-    return {test: reason or import_reason(test, native) for test, reason in reasons.items()}
+    return {
+        test: reason
+        or import_reason(test, native)
+        or next((ELSEWHERE[one] for one in ELSEWHERE if test.startswith(one)), "")
+        for test, reason in reasons.items()
+    }
 
 
 def hypothesis_is_pure() -> bool:
@@ -92,7 +112,8 @@ def import_reason(test: str, native: dict[str, str]) -> str:
 def copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
-        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
+        unwanted = shutil.ignore_patterns("__pycache__", "*.so", "compiled.*.json")  # extensions of this machine
+        shutil.copytree(source, target, ignore=unwanted, dirs_exist_ok=True)
     else:
         shutil.copy(source, target)
 
@@ -111,17 +132,21 @@ def allow_deep_stack() -> None:
     resource.setrlimit(resource.RLIMIT_STACK, (2 * STACK_KB * 1024, most))
 
 
-def run_in_pyodide(folder: Path, tests: list[str]) -> tuple[dict[str, Any], str]:
-    """What the plugin noted inside Pyodide, and what pytest printed there."""
+def run_in_pyodide(
+    folder: Path, tests: list[str], core: str, extensions: dict[str, bytes]
+) -> tuple[dict[str, Any], str]:
+    """What the plugin noted inside Pyodide, and what pytest printed there. `core` is the one that is asked for."""
     for name in CHECKOUT:
         copy(ROOT / name, folder / "checkout" / name)
     for name in (*PACKAGES, *(HYPOTHESIS if hypothesis_is_pure() else ())):
         copy_package(name, folder / "packages")
+    for path, content in extensions.items():
+        (folder / "checkout" / path).write_bytes(content)
     (folder / "checkout" / "pytest.ini").write_text("[pytest]\n")
     (folder / "arguments.json").write_text(json.dumps([*OPTIONS, *tests]))
     with Runtime(runtime_files(Store(cache_folder()))) as runtime:
         done = subprocess.run(
-            [node(), f"--stack-size={STACK_KB}", str(HERE / "run.mjs"), str(runtime.path), str(folder)],
+            [node(), f"--stack-size={STACK_KB}", str(HERE / "run.mjs"), str(runtime.path), str(folder), core],
             preexec_fn=allow_deep_stack,
             capture_output=True,
             text=True,
@@ -133,20 +158,54 @@ def run_in_pyodide(folder: Path, tests: list[str]) -> tuple[dict[str, Any], str]
     return json.loads((folder / "result.json").read_text(encoding="utf-8")), said
 
 
-@pytest.mark.timeout(PYODIDE_SECONDS)
-def test_the_core_passes_its_tests_inside_pyodide(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    reasons = collected_by_cpython(tmp_path)
+@pytest.fixture(scope="module")
+def reasons(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Node id of each test of the core → why it cannot run in Pyodide, empty for all others."""
+    return collected_by_cpython(tmp_path_factory.mktemp("collected"))
+
+
+@pytest.fixture(scope="module")
+def extensions() -> dict[str, bytes]:
+    """What the site gets of the compiled core, by path; empty where it cannot be compiled."""
+    store = Store(cache_folder())
+    with Runtime(runtime_files(store)) as runtime:
+        return wasm_core(runtime, store)
+
+
+def check_in_pyodide(
+    folder: Path, reasons: dict[str, str], core: str, extensions: dict[str, bytes], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All tests that `reasons` has no reason for pass in Pyodide; says how many ran, and which did not."""
     expected = [test for test, reason in reasons.items() if not reason]
     left_out = Counter(reason for reason in reasons.values() if reason)
     files = sorted({test.split("::")[0] for test in expected})
     unwanted = [f"--deselect={test}" for test, reason in reasons.items() if reason and test.split("::")[0] in files]
-    result, said = run_in_pyodide(tmp_path, [*files, *unwanted])
+    result, said = run_in_pyodide(folder, [*files, *unwanted], core, extensions)
     outcomes = Counter(result["ended"].values())
     with capsys.disabled():
-        print(f"\ncore tests: {len(reasons)} in CPython, {len(result['ended'])} run in Pyodide: {dict(outcomes)}")
+        ran = f"{len(result['ended'])} run in Pyodide on the {core} core"
+        print(f"\ncore tests: {len(reasons)} in CPython, {ran}: {dict(outcomes)}")
         for reason, count in left_out.items():
             print(f"  {count} left out: {reason}")
     assert [test for test, how in result["ended"].items() if how == "failed"] == [], said
     assert result["ended"].keys() == set(expected), said
-    assert len(result["ended"]) == len(reasons) - sum(left_out.values())
     assert outcomes["passed"] > 0
+    compared = [how for test, how in result["ended"].items() if "test_both_cores_agree" in test]
+    assert core == PURE or set(compared) == {"passed"}, said
+
+
+@pytest.mark.timeout(PYODIDE_SECONDS)
+def test_the_core_passes_its_tests_inside_pyodide(
+    tmp_path: Path, reasons: dict[str, str], extensions: dict[str, bytes], capsys: pytest.CaptureFixture[str]
+) -> None:
+    check_in_pyodide(tmp_path, reasons, COMPILED if extensions else PURE, extensions, capsys)
+
+
+@pytest.mark.timeout(PYODIDE_SECONDS)
+def test_the_figures_are_the_same_on_the_plain_core(
+    tmp_path: Path, reasons: dict[str, str], extensions: dict[str, bytes], capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not extensions:
+        pytest.skip("the plain core has just passed all tests: it is what the site gets here")
+    of_figures = {test: reason for test, reason in reasons.items() if test.startswith(ON_BOTH)}
+    check_in_pyodide(tmp_path, of_figures, PURE, extensions, capsys)
