@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from drive import printed_in_processes
+from figure_ways import apart
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from plain_engine import differences, pages_for, plain_replay, plain_screen
@@ -102,6 +103,12 @@ def test_records_do_not_change_once_made_and_screening_twice_changes_nothing(pol
     assert replay["rows"] == at_once
     summary = summarize(kept, servable, case.limits, rejected)
     assert summary == {"metrics": replay["metrics"], "requests": replay["requests"]}
+
+
+@PROFILE
+@given(case=cases())
+def test_figures_without_records_are_those_of_the_records(case):
+    assert apart(case) == []
 
 
 @both_policies
