@@ -9,6 +9,7 @@ from figure_ways import WAYS, apart, from_records, outcome
 from plain_engine import compare_dicts, plain_replay
 from strategies import Case, case, large_case, seeded_case
 
+from lab.advance import Advance
 from lab.engine import replay
 from lab.errors import InputError
 from lab.figures import CLOSED_FORM, MOST, Columns, TooLongError, figures, too_large, uncovered
@@ -190,6 +191,33 @@ def test_a_bound_on_the_iterations(way):
         assert outcome(sample, "continuous", way, most=last)[0]["iterations"] == last
         with pytest.raises(TooLongError):
             outcome(sample, "continuous", way, most=last - 1)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_replay_goes_on_after_each_look_at_interrupts(way, monkeypatch):
+    sample = large_case(1)
+    looks = []
+    monkeypatch.setattr("lab.figures.Advance", lambda *given: Looked(looks, *given))
+    for a_while in (1, 7, 10**6):
+        monkeypatch.setattr("lab.figures.A_WHILE", a_while)
+        assert outcome(sample, "continuous", way) == from_records(sample, "continuous")
+        assert looks.count("ended") == 1 and set(looks) <= {"more", "ended"}
+        assert (len(looks) > 20) == (a_while < 10)
+        looks.clear()
+
+
+class Looked:
+    """The kernel, with what it says after each while kept in `looks`."""
+
+    def __init__(self, looks, *given):
+        self._advance, self._looks = Advance(*given), looks
+
+    def __getattr__(self, name):
+        return getattr(self._advance, name)
+
+    def replay(self, last, steps):
+        self._looks.append(self._advance.replay(last, steps))
+        return self._looks[-1]
 
 
 def test_a_bound_on_the_iterations_of_records():
