@@ -51,9 +51,23 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="fewer and smaller cases")
     parser.add_argument("--json", metavar="FILE", type=Path, help="also write what was measured to FILE")
     asked = parser.parse_args(arguments)
+    os.environ.pop(ASKED, None)  # each worker is told which core is its own
+    if asked.json is not None:
+        try:
+            asked.json.write_text("", encoding="utf-8")  # not only after five minutes
+        except OSError as error:
+            parser.error(f"--json {asked.json}: {error.strerror}; name a file that can be written")
     say(f"this takes {MINUTES[asked.quick]}, on a machine that does nothing else")
     if os.getloadavg()[0] > QUIET:
         say(f"it does something else now (load average {load()}): expect times that are too long, by different amounts")
+    try:
+        return _measure(asked.quick, asked.json)
+    except KeyboardInterrupt:
+        say("stopped")
+        return 130
+
+
+def _measure(quick: bool, out: Path | None) -> int:
     began = time.monotonic()
     on = machine()
     with ExitStack() as stack:
@@ -62,20 +76,20 @@ def main(arguments: list[str] | None = None) -> int:
         stack.callback(harness.close)
         harness.start()
         _check_cores(harness)
-        results = harness.measure(groups(asked.quick))
+        results = harness.measure(groups(quick))
     on |= versions | {name: _told(about) for name, about in harness.about.items()}
     on |= {"load average at the end": load(), "took": f"{time.monotonic() - began:.0f} s"}
     found = aims(results)
     print(render(results, found, on), end="")
-    if asked.json is not None:
-        document: dict[str, Any] = {"schema_version": 1, "machine": on, "about": harness.about, "quick": asked.quick}
+    if out is not None:
+        document: dict[str, Any] = {"schema_version": 1, "machine": on, "about": harness.about, "quick": quick}
         document["aims"] = [
             {"aim": aim.text, "value": aim.value, "bound": aim.bound, "met": aim.met, "where": aim.where}
             for aim in found
         ]
         document |= {"problems": results.problems, "differences": results.differences()}
         document["measured"] = results.to_list()
-        asked.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return 1 if results.problems or results.differences() else 0
 
 

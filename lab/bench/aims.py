@@ -45,7 +45,10 @@ class Aim:
 
 
 def aims(results: Results) -> list[Aim]:
-    """Each aim with the worst that was measured for it: by medians, but flatness by the quickest rounds."""
+    """Each aim with the worst that was measured for it: times by medians, ratios by the quickest rounds.
+
+    Whatever else a machine does makes a round slower, and never quicker; in a ratio it may fall on one side alone.
+    """
     return [
         _worst(f"wasm loop ≤ {WASM_TO_NATIVE} × native loop (Node)", _times(results, NODE_COMPILED), WASM_TO_NATIVE),
         _worst(
@@ -99,7 +102,7 @@ def _times(results: Results, worker: str, of: str = COMPILED) -> Iterator[tuple[
     """How much longer the loop takes in `worker` than in `of`."""
     for one in results.of(TOKENS, way="loop", worker=worker):
         for other in results.of(TOKENS, one.workload, one.n, one.policy, "loop", of):
-            yield one.a("token")[0] / other.a("token")[0], one.workload
+            yield quickest(one) / quickest(other), one.workload
 
 
 def _seconds(results: Results, where: str, worker: str, bound: float) -> Aim:
@@ -108,10 +111,7 @@ def _seconds(results: Results, where: str, worker: str, bound: float) -> Aim:
 
 
 def growths(results: Results, section: str) -> Iterator[tuple[list[Measured], float]]:
-    """The same case at all its sizes, and the longest time a request over that at the smallest size.
-
-    By the quickest rounds: whatever else a machine does makes a round slower, and never quicker.
-    """
+    """The same case at all its sizes, and the longest time a request over that at the smallest size."""
     series: dict[tuple[str, str, str, str], list[Measured]] = {}
     for one in results.of(section):
         series.setdefault((one.workload, one.policy, one.way, one.worker), []).append(one)

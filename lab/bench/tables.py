@@ -215,4 +215,4 @@ def _aims(aims: Sequence[Aim]) -> list[str]:
         ]
         for aim in aims
     ]
-    return ["Aims (the worst by medians, but flatness by the quickest rounds)", *aligned(rows, left=4)]
+    return ["Aims (the worst: times by medians, ratios by the quickest rounds)", *aligned(rows, left=4)]

@@ -200,14 +200,14 @@ def test_aims_are_met_at_their_bound_and_not_beyond():
     at = verdicts(
         measured(TOKENS, PURE, 0.375),
         measured(TOKENS, COMPILED, 0.015),
-        measured(TOKENS, NODE_COMPILED, 0.0225),
+        measured(TOKENS, NODE_COMPILED, [9.0, 0.0225, 9.0]),
     )
     assert at["native loop ≤ 15 ns a token"] is at["native loop ≥ 25 × faster than pure"] is True
     assert at["wasm loop ≤ 1.5 × native loop (Node)"] is True
     assert at["wasm loop ≤ 1.5 × native loop (Chromium)"] is None
     beyond = verdicts(
         measured(TOKENS, PURE, 0.374),
-        measured(TOKENS, COMPILED, [0.001, 0.01501, 9.0]),
+        measured(TOKENS, COMPILED, [0.01501, 0.01501, 9.0]),
         measured(TOKENS, NODE_COMPILED, 0.0226),
     )
     assert beyond["native loop ≤ 15 ns a token"] is beyond["native loop ≥ 25 × faster than pure"] is False
