@@ -172,7 +172,7 @@ class Advance:
         self.ending = array("q", bytes(0 if spans else 8 * most))  # who finishes in this iteration
         self.ending_count: int = 0
         self.changed: int = 0  # the last iteration in which somebody started or stopped decoding
-        self.passed: int = 0  # iterations passed in whole turns of the buckets
+        self.passed: int = 0  # iterations passed in whole turns, by which the times in `growths` are behind
         self.iteration: int = 0
         self.busy: int = 0
         self.decoded: int = 0
@@ -260,9 +260,9 @@ class Advance:
 
     def _due(self, t: int) -> int:
         """How many decoding requests need a page, without touching those that do not."""
-        turn = t - self.passed
         if self.bucketed:
-            return self.due[turn % self.page_size]
+            return self.due[t % self.page_size]
+        turn = t - self.passed
         needed = 0
         growths = self.growths
         while growths.size > 0 and growths.times[0] == turn:
@@ -393,12 +393,11 @@ class Advance:
                 self.ending_count += 1
             return 0
         self.ends.push(rank, finish)
-        grows -= self.passed
         if self.bucketed:
             self.grows[rank] = grows % self.page_size
             self.due[self.grows[rank]] += 1
-        elif grows + self.passed <= finish:
-            self.growths.push(rank, grows)
+        elif grows <= finish:
+            self.growths.push(rank, grows - self.passed)
         return 0
 
     def _stop_decoding(self, rank: int) -> int:
@@ -509,7 +508,7 @@ class Advance:
         size, free, pages, kv, held, peak = self.page_size, self.free, self.pages, self.kv, self.held, self.peak_wasted
         more = self.decoding + chunk
         t = self.iteration
-        place = (t - self.passed) % size
+        place = t % size
         while t < last:
             place += 1
             if place == size:
