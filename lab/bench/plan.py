@@ -19,6 +19,8 @@ FIGURES = ("loop", "spans")
 """The two ways to get figures alone."""
 
 TOKENS, SMALL, PLAIN, CONVERSATION, SIZES, CORNERS = "tokens", "small", "plain", "conversation", "sizes", "corners"
+CHECKS = "checks"
+"""The sections; what is in the last one is run for its answer alone."""
 
 PLAIN_WORKLOADS = {"steady": 1200, "preempting": 400}
 """Of these so many requests: one with room for all, and one whose pool is too small."""
@@ -72,6 +74,8 @@ def groups(quick: bool) -> list[Group]:
         _conversation(quick),
         *_sizes(quick),
         *_corners(quick),
+        *([] if quick else [_conversation_records()]),
+        _checks(quick),
     ]
 
 
@@ -121,6 +125,26 @@ def _conversation(quick: bool) -> Group:
     return Group("the conversation workload", tuple(cases), 1 if quick else 5)
 
 
+def _conversation_records() -> Group:
+    """The same with a record of every iteration, once: that it comes to the same, and how long it takes."""
+    cases = [
+        Case(CONVERSATION, "conversation", CONVERSATION_REQUESTS, policy, "records", (PURE,), at_least=0)
+        for policy in POLICIES
+    ]
+    return Group("the conversation workload with records", tuple(cases), 1, warm_up=False)
+
+
+def _checks(quick: bool) -> Group:
+    """What was measured at the smallest size, with records: all else is compared with them."""
+    sizes = {"steady": 1000, **dict.fromkeys(CORNER_WORKLOADS, CORNER_REQUESTS[quick])}
+    cases = [
+        Case(CHECKS, workload, n, policy, "records", (PURE,), at_least=0)
+        for (workload, n), policy in product(sizes.items(), POLICIES)
+        if workload != "vast"  # which has iterations by the billion
+    ]
+    return Group("the same answers from the record loop", tuple(cases), 1, warm_up=False)
+
+
 def _sizes(quick: bool) -> list[Group]:
     """Small sizes more often: they are over in no time, and are what the large ones are divided by."""
     sizes = [(1000, 5), (10_000, 5), (100_000, 3)] + ([] if quick else [(1_000_000, 2)])
@@ -144,8 +168,12 @@ def _slowest() -> Group:
     return Group("1,000,000 requests where they take long", (case,), 1, warm_up=False)
 
 
+CORNER_REQUESTS = {False: 1000, True: 250}
+"""By `quick`: the smallest size of a corner."""
+
+
 def _corners(quick: bool) -> list[Group]:
-    least = 250 if quick else 1000
+    least = CORNER_REQUESTS[quick]
     return [
         Group(
             f"corner: {workload}",

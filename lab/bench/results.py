@@ -98,9 +98,10 @@ class Results:
             if len(found) > 1
         ]
 
-    def replays(self) -> int:
-        """How many different replays were measured."""
-        return len(self._answers())
+    def replays(self, way: str | None = None) -> int:
+        """How many different replays were measured, or were also made in this way."""
+        ways = {(one.workload, one.n, one.policy) for one in self.measured if way in (None, one.way)}
+        return len(ways)
 
     def _answers(self) -> dict[tuple[str, int, str], dict[str, list[str]]]:
         answers: dict[tuple[str, int, str], dict[str, list[str]]] = {}

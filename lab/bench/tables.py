@@ -200,7 +200,11 @@ def _titled(title: str, lines: Sequence[str], *notes: str) -> list[str]:
 def _checks(results: Results) -> list[str]:
     runs = sum(len(one.seconds) for one in results.measured)
     differences = results.differences()
-    said = [f"{runs:,} runs of {results.replays()} replays: the figures of each are the same in all of its runs."]
+    said = [
+        f"{runs:,} runs of {results.replays()} replays: the figures of each are the same in all of its runs.",
+        f"Among these are runs of {results.replays('records')} replays with a record of every iteration, "
+        f"and of {results.replays('plain')} by the plain implementation of the tests.",
+    ]
     return ["Checked", *(differences or said), *results.problems]
 
 
