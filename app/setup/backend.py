@@ -57,7 +57,7 @@ DIRECTIVES = {
     "wraparound": False,
     "cdivision": True,
     "binding": True,  # functions that `inspect` can read
-    "embedsignature": False,
+    "auto_pickle": False,  # nothing here is ever pickled; a seventh smaller
 }
 
 
