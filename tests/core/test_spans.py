@@ -110,6 +110,13 @@ def test_a_prefill_under_way_in_a_span():
                 assert apart(case(rows, seqs=seats, pages=pages, size=4, budget=budget, chunked=True)) == []
 
 
+def test_a_long_prefill_that_starts_after_whole_turns_of_a_page():
+    # Nothing had changed for long; the pages of the prompt and those taken by all at once are wasted together.
+    for size, arrival in product((4, 5, 16), range(30, 36)):
+        rows = [(0, 2, 90)] * 3 + [(arrival, 60, 3)]
+        assert apart(case(rows, seqs=4, pages=99, size=size, budget=4, chunked=True)) == []
+
+
 def test_a_prefill_under_way_alone_for_very_long():
     prompt = 2**40
     sample = case([(0, prompt, 1)], seqs=1, pages=2**37, size=16, budget=1, chunked=True)
