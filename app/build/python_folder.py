@@ -1,18 +1,20 @@
-"""The folders `python-…` (the standard library, what a start needs, the rest for later imports) and `lab-…` (ours:
-all of it for the app and the judge, and what shares an interpreter with a learner's code)."""
+"""The folders `python-…` (the standard library, what a start needs, the rest for later imports, a snapshot of memory
+after a start's imports) and `lab-…` (ours: all of it for the app and the judge, and what shares an interpreter with a
+learner's code)."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from typing import Any
 
-from app.build.archive import zip_bytes
+from app.build.archive import unzip_bytes, zip_bytes
 from app.build.compiler import Unit, compile_units
 from app.build.content import Content
 from app.build.folders import Folder
 from app.build.node import Runtime
 from app.build.packages import VERSIONS, Candidates, candidates, is_ours, level, wanted
 from app.build.say import say
+from app.build.snapshot import OURS, in_parts, snapshot
 from app.build.stdlib import stdlib_zip
 from app.build.store import Store
 from app.build.tracing import trace_start
@@ -21,9 +23,8 @@ from app.build.wasm_core import wasm_core
 SITE_PACKAGES = "/lib/python3.12/site-packages/"
 """Where the files are in the browser; tracebacks show it."""
 
-REST_INDEX = "rest_index.txt"
-"""In start.zip: the modules that are in rest.zip, one a line (app.page.rest reads it)."""
-
+INDEX = "archives.txt"
+"""In data.zip: `archive module` for each module of start.zip and rest.zip, one a line (app.page.rest reads it)."""
 
 TEXTS = ("checks/",)
 """Beginnings of paths where Python files are texts for learners, not modules."""
@@ -52,20 +53,40 @@ def python_folders(
     compiled = compiled_files(candidates(), runtime, store) | wasm_core(runtime, store)
     needed = trace_start(compiled, stdlib, config, runtime, store)
     ours = with_content({name: code for name, code in compiled.items() if is_ours(name)}, content)
-    start, rest = start_and_rest(compiled, needed)
-    say(f"a start needs {len(ours)} files of ours and {len(start)} of {len(start) + len(rest)} of the packages")
-    packages = {"stdlib.zip": stdlib, "start.zip": zip_bytes(start), "rest.zip": zip_bytes(rest)}
+    parts = packages_apart(compiled, needed.files)
+    start = parts["start.zip"]
+    say(f"a start needs {len(ours)} files of ours and {len(start)} of {sum(map(len, parts.values()))} of the packages")
+    packages = {"stdlib.zip": stdlib, **{name: zip_bytes(files) for name, files in parts.items()}}
+    known = set(map(module_name, [*start, *unzip_bytes(stdlib)]))
+    image = snapshot(
+        {**start, **parts["data.zip"], **{name: compiled[name] for name in OURS}},
+        stdlib,
+        [name for name in needed.modules if name in known],
+        config["folders"]["vendor"],
+        runtime,
+        store,
+    )
+    if image is not None:
+        packages |= in_parts(image)
     lab = {"app.zip": zip_bytes(ours), "learner.zip": zip_bytes(for_learners(ours))}
     return Folder("python", packages), Folder("lab", lab)
 
 
-def start_and_rest(compiled: Mapping[str, bytes], needed: Container[str]) -> tuple[dict[str, bytes], dict[str, bytes]]:
-    """What start.zip and rest.zip hold: the packages' files alone, also where `Content` has replaced some of ours."""
-    packages = {name: code for name, code in compiled.items() if not is_ours(name)}
-    start = {name: code for name, code in packages.items() if name in needed or always(name)}
-    rest = {name: code for name, code in packages.items() if name not in start}
-    start[REST_INDEX] = "\n".join(sorted(filter(None, map(module_name, rest)))).encode()
-    return start, rest
+def packages_apart(compiled: Mapping[str, bytes], needed: Container[str]) -> dict[str, dict[str, bytes]]:
+    """The packages' files by archive: the modules of a start, what they read, and the rest.
+
+    Only the packages': also where `Content` has replaced some of ours.
+    """
+    parts: dict[str, dict[str, bytes]] = {"start.zip": {}, "data.zip": {}, "rest.zip": {}}
+    for name, code in compiled.items():
+        if not is_ours(name):
+            at_start = "start.zip" if module_name(name) else "data.zip"
+            parts[at_start if name in needed or always(name) else "rest.zip"][name] = code
+    lines = [
+        f"{part} {module}" for part, files in parts.items() for module in sorted(map(module_name, files)) if module
+    ]
+    parts["data.zip"][INDEX] = "\n".join(lines).encode()
+    return parts
 
 
 def with_content(ours: Mapping[str, bytes], content: Content) -> dict[str, bytes]:

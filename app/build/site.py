@@ -25,8 +25,12 @@ from app.serve.headers import hosting_file
 
 HOSTING_FILE = "_headers"
 
-COUNTED = (runtime_folder.WASM, "/stdlib.zip", "/start.zip", "/app.zip")
-"""Endings of the files whose bytes the page counts while Python starts (worker.js fetches them by these names)."""
+COUNTED = (runtime_folder.WASM, "/data.zip", "/app.zip")
+"""Endings of the files whose bytes the page counts while Python starts (app/site/worker.js fetches them)."""
+
+WITH_SNAPSHOT = (".bin",)
+WITHOUT_SNAPSHOT = ("/stdlib.zip", "/start.zip")
+"""The same, of a start from the snapshot, and of one without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,10 @@ def make_site(
         }
         python_files, lab_files = python_folders(runtime, store, config, content)
     config["folders"] |= {"python": python_files.name, "lab": lab_files.name}
-    config["start"] = _start_sizes(runtime_files, python_files, lab_files)
+    folders = (runtime_files, python_files, lab_files)
+    config["start"] = _sizes(COUNTED, *folders)
+    config["snapshot"] = _sizes(WITH_SNAPSHOT, *folders)  # empty when none could be made
+    config["plain"] = _sizes(WITHOUT_SNAPSHOT, *folders)
     say("making the page")
     files = make_page(config, content)
     for folder in (vendor_files, runtime_files, python_files, lab_files):
@@ -81,10 +88,10 @@ def make_site(
     return Site(version, files, compressed)
 
 
-def _start_sizes(*folders: Folder) -> dict[str, int]:
-    """Path → bytes of the big files of a start, as decoded: that is what a reader of a stream counts."""
+def _sizes(endings: tuple[str, ...], *folders: Folder) -> dict[str, int]:
+    """Path → bytes of the files with these endings, as decoded: that is what a reader of a stream counts."""
     sizes = {path: len(content) for folder in folders for path, content in folder.paths().items()}
-    return {path: size for path, size in sorted(sizes.items()) if path.endswith(COUNTED)}
+    return {path: size for path, size in sorted(sizes.items()) if path.endswith(endings)}
 
 
 def _site_file(

@@ -17,7 +17,7 @@ sys.addaudithook(note)
 const REPORT = `
 import json
 modules = sorted({str(f) for m in list(sys.modules.values()) if (f := getattr(m, "__file__", None))})
-json.dumps({"modules": modules, "opened": sorted(opened)})
+json.dumps({"modules": modules, "opened": sorted(opened), "names": list(sys.modules)})
 `;
 
 await run(async () => {

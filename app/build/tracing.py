@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,20 @@ WAYS = (node.HERE / "trace.mjs", node.HERE / "script.mjs", UNPACK)
 """A trace is kept until one of these, or what it starts, is another."""
 
 
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What a start used: `files` are paths in site-packages, `modules` names, in the order of their import."""
+
+    files: frozenset[str]
+    modules: tuple[str, ...]
+
+
 def trace_start(
     files: Mapping[str, bytes], stdlib: bytes, config: Mapping[str, Any], runtime: node.Runtime, store: Store
-) -> frozenset[str]:
+) -> Needed:
     """Starts `app.page.bootstrap` with `files` in site-packages, and does what a visitor may do first.
 
-    Returns the paths in site-packages of what was imported or read. Raises BuilderFault with the traceback if the app
-    does not start.
+    Returns what was imported or read. Raises BuilderFault with the traceback if the app does not start.
     """
     key = " ".join([content_hash({**files, "stdlib.zip": stdlib}), content_hash(runtime.files), *map(_source, WAYS)])
     kept = store.get("traces", key)
@@ -35,7 +43,7 @@ def trace_start(
     found = json.loads(kept)
     below = found["root"].rstrip("/") + "/"
     paths = {path.removeprefix(below) for path in [*found["modules"], *found["opened"]] if path.startswith(below)}
-    return frozenset(paths & files.keys())
+    return Needed(frozenset(paths & files.keys()), tuple(found["names"]))
 
 
 def _source(path: Path) -> str:

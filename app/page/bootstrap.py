@@ -9,13 +9,11 @@ from __future__ import annotations
 import gc
 import importlib
 import json
-import os
 import sys
-import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.page import no_arrays, rest
+from app.page import packages, rest
 
 MAIN = "app.page.main"
 """The module of the app: `build(state, send)` returns its roots (Panel objects or Bokeh models) by name."""
@@ -40,31 +38,19 @@ def send(name: str, data: Any) -> None:
     _post(name, json.dumps(data, separators=(",", ":")))
 
 
-def prepare(vendor: str) -> None:
-    """Sets up what Panel expects of its surroundings, before it is first imported.
+def load(config: Mapping[str, Any], read: Callable[[str], Any], environment: Mapping[str, str] | None = None) -> None:
+    """Imports the app and what it stands on.
 
-    `vendor` is the folder of the site, relative to the page and ending in a slash, from which Panel's styles come.
+    `config` is the site's; `read(file)` gets a file of its Python folder. `environment` is given when this Python comes
+    from a snapshot, where the packages are imported already: variables as they are on this machine.
     """
-    os.environ["PANEL_CDN_ROOT"] = vendor
-    # Panel 1.8 asks for a name that newer versions of Pyodide have.
-    ffi: Any = importlib.import_module("pyodide.ffi")
-    if not hasattr(ffi, "jsnull"):
-        ffi.jsnull = object()
-    # Panel patches `requests` through this package when it is there, and imports pandas when it is not.
-    stub = types.ModuleType("pyodide_http")
-    stub.patch_all = lambda: None  # type: ignore[attr-defined]
-    sys.modules.setdefault("pyodide_http", stub)
-    no_arrays.install()
-
-
-def load(config: Mapping[str, Any], read: Callable[[str], Any]) -> None:
-    """Imports the app and what it stands on. `config` is the site's; `read(file)` gets a file of its Python folder."""
     # A start makes hundreds of thousands of objects that stay: looking through them for garbage finds none.
     gc.disable()
-    prepare(config["folders"]["vendor"])
     rest.install(read)
-    from panel.io import pyodide as _bridge  # noqa: F401  (slow: this is most of a start)
-
+    if environment is None:
+        packages.load(config["folders"]["vendor"])
+    else:
+        packages.put_right(environment)
     importlib.import_module(MAIN)
 
 

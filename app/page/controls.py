@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import panel as pn
+from bokeh.models.dom import HTML
+from bokeh.models.ui.tooltips import Tooltip
 
 from app.page.fields import FIELDS, Field
 from lab.errors import InputError
@@ -13,7 +15,20 @@ from lab.options import Options
 from lab.workload import Limits
 
 RESET, RESET_ALL = "Reset limits", "Reset all"
+TOOLTIP = ":host { white-space: initial; max-width: 300px; }"
 STYLES = (Path(__file__).parent / "controls.css").read_text(encoding="utf-8")
+
+
+class LimitInput(pn.widgets.IntInput):  # type: ignore[misc]
+    """A field for a whole number whose description is a plain sentence; Panel loads a renderer of Markdown for one."""
+
+    def _process_param_change(self, msg: dict[str, Any]) -> dict[str, Any]:
+        sentence = msg.pop("description", None)
+        changes: dict[str, Any] = super()._process_param_change(msg)
+        if sentence:
+            content = HTML(html=f"<p>{html.escape(sentence, quote=False)}</p>")
+            changes["description"] = Tooltip(content=content, position="right", stylesheets=[TOOLTIP], syncable=False)
+        return changes
 
 
 class Controls:
@@ -71,7 +86,7 @@ class Controls:
                 options=[field.label], value=[field.label] if value else [], css_classes=["tick"], **common
             )
         else:
-            widget = pn.widgets.IntInput(
+            widget = LimitInput(
                 name=field.label,
                 value=value,
                 step=1,

@@ -4,7 +4,7 @@ import {setUpCode} from "./code.js";
 import {setUpEditor} from "./editor-button.js";
 import {setUpGpu, takeOffer} from "./gpu-offer.js";
 import {notice} from "./notices.js";
-import {setUpOffline} from "./offline.js";
+import {healCopies, setUpOffline} from "./offline.js";
 import {setUpOptions} from "./options.js";
 import {loadScripts, PanelBridge} from "./panel-bridge.js";
 import {ReplayView} from "./replay.js";
@@ -231,6 +231,8 @@ function controls(on) {
   picker.ready(on);
 }
 
+let healed = false; // damaged copies have been looked for
+
 function failed(message) {
   link.stop(); // whatever it still had to say would hide what went wrong
   calls.drop("Python has stopped.");
@@ -241,6 +243,12 @@ function failed(message) {
   $("status-bar").hidden = true;
   $("retry").hidden = false;
   document.documentElement.dataset.python = "failed";
+  if (healed) return;
+  healed = true;
+  const mine = starts;
+  healCopies().then((replaced) => {
+    if (replaced && mine === starts) startPython();
+  });
 }
 
 // ---- the replay ----------------------------------------------------------------------------------------------
@@ -295,7 +303,7 @@ const link = new WorkerLink(new URL("worker.js", import.meta.url), {
     const counted = bytesText(loaded, total);
     status(counted ? `${label}, ${counted}` : label, share ?? (total ? loaded / total : 0));
   },
-  async render({docs_json, render_items, extra}) {
+  async render({docs_json, render_items, extra, start}) {
     const mine = starts;
     liveDrawn = true;
     try {
@@ -312,6 +320,7 @@ const link = new WorkerLink(new URL("worker.js", import.meta.url), {
     dropStandIns();
     controls(true);
     status("Python is ready");
+    document.documentElement.dataset.start = start; // which way it was, for whoever wonders why it was slow
     document.documentElement.dataset.python = "ready";
     takeOver();
     options.started();
@@ -324,6 +333,9 @@ const link = new WorkerLink(new URL("worker.js", import.meta.url), {
   },
   idle() {
     bridge.idle();
+  },
+  async damaged({urls}) {
+    if (!(await healCopies())) for (const url of urls) fetch(url, {cache: "reload"}).catch(() => {}); // the browser's own copies
   },
   message({name, data}) {
     if (calls.take(name, data)) return;

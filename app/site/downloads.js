@@ -1,4 +1,4 @@
-// Fetches the big files of a start side by side, counts their bytes as they arrive, and hands them to Pyodide.
+// Fetches the big files of a start side by side, and counts their bytes as they arrive.
 
 const WASM = "application/wasm";
 
@@ -9,26 +9,20 @@ export class Downloads {
    * @param onProgress (loaded, total) in bytes
    */
   constructor(sizes, base, onProgress) {
-    this.sizes = new Map(Object.entries(sizes).map(([path, size]) => [new URL(path, base).href, size]));
-    this.total = [...this.sizes.values()].reduce((sum, size) => sum + size, 0);
+    this.base = base;
+    this.sizes = new Map();
     this.loaded = 0;
     this.onProgress = onProgress;
-    this.started = new Map();
-    /** Rejects with the first failure; Pyodide itself would wait for ever. */
-    this.failure = new Promise((_, reject) => { this.fail = reject; });
-    this.failure.catch(() => {});
+    this.expect(sizes);
   }
 
-  /** Begins to fetch a file that Pyodide will ask for. */
-  begin(url) {
-    const response = this.#fetch(url);
-    response.catch(this.fail);
-    this.started.set(url, response);
+  /** These are counted as well. */
+  expect(sizes) {
+    for (const [path, size] of Object.entries(sizes)) this.sizes.set(new URL(path, this.base).href, size);
   }
 
-  /** A file, as it comes. */
-  response(url) {
-    return this.#fetch(url);
+  get total() {
+    return [...this.sizes.values()].reduce((sum, size) => sum + size, 0);
   }
 
   /** The whole content of a file. */
@@ -41,19 +35,13 @@ export class Downloads {
     }
   }
 
-  /** Runs `action` while `fetch` hands out what was begun; afterwards `fetch` is the browser's again. */
-  async serving(action) {
-    const original = self.fetch;
-    self.fetch = (resource, options) => {
-      const url = String(resource?.url ?? resource);
-      const begun = this.started.get(url);
-      this.started.delete(url); // a response can be read once
-      return begun ?? original.call(self, resource, options);
-    };
+  /** The WebAssembly in a file, compiled while it arrives. */
+  async compiled(url) {
+    const response = await this.#fetch(url);
     try {
-      return await Promise.race([action(), this.failure]);
-    } finally {
-      self.fetch = original;
+      return await WebAssembly.compileStreaming(response);
+    } catch (error) {
+      throw error instanceof WebAssembly.CompileError ? error : incomplete(url);
     }
   }
 
@@ -67,7 +55,7 @@ export class Downloads {
     if (!response.ok) throw new Error(`The file ${nameOf(url)} could not be fetched: the server answered ${response.status}.`);
     if (this.sizes.has(url)) {
       // Reading a copy leaves the original as it came, so the browser may keep what it compiles of it.
-      this.#count(response.clone().body).catch(() => this.fail(incomplete(url)));
+      this.#count(response.clone().body).catch(() => {}); // who reads the original is told
     }
     if (url.endsWith(".wasm") && response.headers.get("content-type") !== WASM) {
       // Some hosts do not know the type, and browsers compile nothing else while it arrives.

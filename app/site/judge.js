@@ -20,7 +20,7 @@ async function start({ config, base }) {
   const url = (kind, file) => new URL(config.folders[kind] + file, base).href;
   const downloads = new Downloads({}, base, () => {});
   const blob = async (address) => new Blob([await downloads.bytes(address)]);
-  const wasm = downloads.response(url("runtime", "pyodide.asm.wasm")).then(WebAssembly.compileStreaming);
+  const wasm = downloads.compiled(url("runtime", "pyodide.asm.wasm"));
   const [module, stdlib, lock, learner, app] = await Promise.all([
     wasm,
     blob(url("python", "stdlib.zip")),

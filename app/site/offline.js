@@ -29,3 +29,14 @@ export async function setUpOffline(offer) {
   watch(registration.installing); // the browser may have found it before we asked
   registration.addEventListener("updatefound", () => watch(registration.installing));
 }
+
+/** Have damaged copies of the site's files replaced. @returns {Promise<number>} how many were, as far as is known */
+export async function healCopies() {
+  const keeper = navigator.serviceWorker?.controller;
+  if (!keeper) return 0;
+  return new Promise((resolve) => {
+    const {port1, port2} = new MessageChannel();
+    port1.onmessage = ({data}) => resolve(data);
+    keeper.postMessage({type: "check"}, [port2]);
+  });
+}

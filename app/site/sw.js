@@ -48,11 +48,13 @@ async function keep(cache, path) {
     await cache.put(address(path), old);
     return;
   }
-  // What the browser's own cache has of a hashed file is as good as new; anything else is asked for.
-  const response = await fetch(address(path), { cache: isHashed(path) ? "default" : "no-cache", redirect: "error" });
-  if (!response.ok) throw new Error(`${path}: status ${response.status}`);
-  if ((await sha256(response.clone())) !== SITE.files[path]) throw new Error(`${path} is not the file of this version`);
-  await cache.put(address(path), response);
+  // What the browser's own cache has of a hashed file is as good as new, unless it was damaged; anything else is asked for.
+  for (const how of isHashed(path) ? ["default", "reload"] : ["no-cache"]) {
+    const response = await fetch(address(path), { cache: how, redirect: "error" });
+    if (!response.ok) throw new Error(`${path}: status ${response.status}`);
+    if ((await sha256(response.clone())) === SITE.files[path]) return cache.put(address(path), response);
+  }
+  throw new Error(`${path} is not the file of this version`);
 }
 
 async function install() {
@@ -62,6 +64,24 @@ async function install() {
     for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) await keep(cache, path);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, next));
+}
+
+/** Fetches again what is missing or is not as it was sent. Returns how many files that were. */
+async function check() {
+  const cache = await caches.open(CACHE);
+  let replaced = 0;
+  for (const path of Object.keys(SITE.files)) {
+    const found = await cache.match(address(path));
+    if (found && (await sha256(found)) === SITE.files[path]) continue;
+    await cache.delete(address(path)); // the server's is better, also if it cannot be had at this moment
+    try {
+      await keep(cache, path);
+      replaced += 1;
+    } catch {
+      // Without a connection the next check has it to do.
+    }
+  }
+  return replaced;
 }
 
 // ---- activate ------------------------------------------------------------------------------------------------
@@ -91,6 +111,7 @@ self.addEventListener("install", (event) => event.waitUntil(install()));
 self.addEventListener("activate", (event) => event.waitUntil(tidy().then(() => self.clients.claim())));
 self.addEventListener("message", (event) => {
   if (event.data?.type === "activate") self.skipWaiting();
+  if (event.data?.type === "check") event.waitUntil(check().then((replaced) => event.ports[0].postMessage(replaced)));
 });
 self.addEventListener("fetch", (event) => {
   const { request } = event;

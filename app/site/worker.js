@@ -3,12 +3,14 @@
 // page → worker: {type: "init", config, base, state}, {type: "rendered"}, {type: "patch", patch},
 //                {type: "call", name, data}
 // worker → page: {type: "progress", stage, label, loaded, total, share}, {type: "render", docs_json, render_items,
-//                root_ids, extra: {slots: {name: root id}}}, {type: "patch", patch, buffers}, {type: "idle"},
-//                {type: "message", name, data}, {type: "error", stage, message, detail}
+//                root_ids, extra: {slots: {name: root id}}, start: snapshot or plain}, {type: "patch", patch, buffers}, {type: "idle"},
+//                {type: "message", name, data}, {type: "damaged", urls} (of files that are not as they were made, and that
+//                Python does without), {type: "error", stage, message, detail}
 // `base` is the address that the folders in `config` are relative to. An error with stage "running" leaves Python
 // as it was; any other ends the start.
 
 import { Downloads } from "./downloads.js";
+import { readNow, startPython } from "./worker-python.js";
 import { unpack } from "./unpack.js";
 
 const SITE_PACKAGES = "/lib/python3.12/site-packages";
@@ -42,24 +44,6 @@ function fail(error) {
   self.postMessage({ type: "error", stage, message, detail });
 }
 
-async function module(url) {
-  try {
-    return await import(url);
-  } catch (error) {
-    throw new Error(`The file ${url.split("/").pop()} could not be loaded: ${error?.message ?? error}`);
-  }
-}
-
-/** A synchronous request: only for modules that are imported late, while Python waits. */
-function readNow(url) {
-  const request = new XMLHttpRequest();
-  request.open("GET", url, false);
-  request.responseType = "arraybuffer";
-  request.send();
-  if (request.status !== 200) throw new Error(`the server answered ${request.status}`);
-  return new Uint8Array(request.response);
-}
-
 /** Pyodide only warns when it may not compile, and then waits for ever. */
 function checkWebAssembly() {
   try {
@@ -72,35 +56,24 @@ function checkWebAssembly() {
 async function start({ config, base, state }) {
   enter("download");
   checkWebAssembly();
-  const folder = (kind) => new URL(config.folders[kind], base).href;
-  const runtime = folder("runtime");
-  const python = folder("python");
+  const url = (kind, file) => new URL(config.folders[kind] + file, base).href;
   const downloads = new Downloads(config.start, base, (loaded, total) => {
     if (stage !== "download") return;
     if (loaded < total) enter("download", loaded, total);
     else enter("python");
   });
-  for (const url of [`${runtime}pyodide.asm.wasm`, `${python}stdlib.zip`, `${runtime}pyodide-lock.json`]) downloads.begin(url);
-  const archives = Promise.all([`${python}start.zip`, `${folder("lab")}app.zip`].map((url) => downloads.bytes(url)));
-  archives.catch(downloads.fail);
-  // The engine is a script that Pyodide would import itself, but only after it has started.
-  const [{ loadPyodide }] = await Promise.all([module(`${runtime}pyodide.mjs`), module(`${runtime}pyodide.asm.js`)]);
-  const pyodide = await downloads.serving(() =>
-    loadPyodide({
-      indexURL: runtime,
-      stdLibURL: `${python}stdlib.zip`,
-      stdout: (line) => console.log(line),
-      stderr: (line) => console.warn(line),
-    }),
-  );
-  const contents = await archives;
+  const archives = Promise.all([url("python", "data.zip"), url("lab", "app.zip")].map((address) => downloads.bytes(address)));
+  const { pyodide, environment } = await startPython(config, url, downloads, archives, ({ message, damaged }) => {
+    console.info(`Python starts without its snapshot. ${message}`);
+    if (damaged.length) self.postMessage({ type: "damaged", urls: damaged });
+  });
   enter("packages");
-  for (const content of contents) unpack(pyodide.FS, content, SITE_PACKAGES);
+  for (const content of await archives) unpack(pyodide.FS, content, SITE_PACKAGES);
   bootstrap = pyodide.pyimport("app.page.bootstrap");
-  bootstrap.load(pyodide.toPy(config), (file) => readNow(python + file));
+  bootstrap.load(pyodide.toPy(config), (file) => readNow(url("python", file)), environment && pyodide.toPy(environment));
   enter("app");
   const send = (name, text) => self.postMessage({ type: "message", name, data: JSON.parse(text) });
-  self.postMessage({ type: "render", ...JSON.parse(bootstrap.start(JSON.stringify(state ?? {}), send)) });
+  self.postMessage({ type: "render", start: environment ? "snapshot" : "plain", ...JSON.parse(bootstrap.start(JSON.stringify(state ?? {}), send)) });
   stage = "running";
 }
 

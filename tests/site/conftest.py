@@ -42,7 +42,8 @@ def run_node(site_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Cal
     def run(script: str, *arguments: str) -> Any:
         work = tmp_path_factory.mktemp("node")
         # Node takes a .js file for a script of the old kind unless a package.json beside it says otherwise.
-        shutil.copy(HERE.parent.parent / "app" / "site" / "unpack.js", work / "unpack.mjs")
+        for name in ("unpack", "snapshot"):
+            shutil.copy(HERE.parent.parent / "app" / "site" / f"{name}.js", work / f"{name}.mjs")
         answer = work / "answer.json"
         done = subprocess.run(
             [node(), str(HERE / script), str(site_folder), str(work), str(answer), *arguments],

@@ -3,7 +3,7 @@ import { answer, args, config, file, python } from "./python.mjs";
 
 await answer(async () => {
   const pyodide = await python();
-  pyodide.pyimport("app.page.bootstrap").prepare(config.folders.vendor);
+  pyodide.pyimport("app.page.no_arrays").install();
   const rest = pyodide.pyimport("app.page.rest");
   const fetched = [];
   let reachable = false;

@@ -15,6 +15,7 @@ class Caches {
     const store = this.stores.get(name);
     return {
       match: async (url) => store.get(String(url))?.clone(),
+      delete: async (url) => store.delete(String(url)),
       put: async (url, response) => void store.set(String(url), response.clone()),
     };
   }
@@ -27,7 +28,7 @@ class Server {
     if (!this.up) throw new TypeError("Failed to fetch");
     const path = new URL(resource.url ?? resource).pathname.slice(new URL(this.root).pathname.length) || "index.html";
     this.asked.push([path, options.cache ?? "default"]);
-    const text = this.files[path];
+    const text = (options.cache === "default" ? this.stale?.[path] : undefined) ?? this.files[path];
     return text === undefined ? new Response("", { status: 404 }) : new Response(text);
   }
 }
@@ -54,7 +55,7 @@ function worker(script, root, caches, server) {
     self,
     install: () => wait("install"),
     activate: () => wait("activate"),
-    message: (data) => listeners.message({ data }),
+    message: (data, ports = []) => wait("message", { data, ports }),
     /** The text that the worker answers with; null when it leaves the request to the browser. */
     async get(url, options = {}) {
       let answer = null;
@@ -161,6 +162,39 @@ const found = {};
   await second.activate();
   server.up = false;
   found.healed = [await second.get(shared), files.two[shared]];
+}
+
+{ // Copies that were damaged or lost, when the page asks: also where the browser's own copy is no better.
+  const caches = new Caches();
+  const server = new Server(ROOT, files.one);
+  const first = worker(scripts.one, ROOT, caches, server);
+  await first.install();
+  const check = async () => {
+    let told = null;
+    await first.message({ type: "check" }, [{ postMessage: (replaced) => { told = replaced; } }]);
+    return told;
+  };
+  server.asked.splice(0);
+  found.checked = { whole: await check(), asked: server.asked.splice(0) };
+  const [store] = caches.stores.values();
+  const [hurt, lost] = Object.keys(files.one).filter((path) => path !== "index.html");
+  const damage = () => {
+    store.set(new URL(hurt, ROOT).href, new Response("damaged"));
+    store.delete(new URL(lost, ROOT).href);
+  };
+  damage();
+  server.stale = { [hurt]: "damaged" };
+  found.checked.replaced = await check();
+  found.checked.askedThen = server.asked.splice(0);
+  found.checked.expected = [[hurt, "default"], [hurt, "reload"], [lost, "default"]];
+  damage();
+  server.up = false;
+  found.checked.offline = await check();
+  server.up = true;
+  found.checked.later = await check();
+  server.up = false;
+  found.checked.same = true;
+  for (const path of Object.keys(files.one)) found.checked.same &&= (await first.get(path)) === files.one[path];
 }
 
 { // Two labs on one origin.

@@ -108,8 +108,9 @@ def test_the_config_names_files_and_sizes_of_the_site(site: Site) -> None:
     assert set(config["folders"]) == KINDS
     assert all(any(path.startswith(folder) for path in site.files) for folder in config["folders"].values())
     assert config["scripts"] and all(path in site.files for path in config["scripts"])
-    assert config["start"] == {path: len(site.files[path]) for path in config["start"]}
-    assert len(config["start"]) == 4
+    for way, files in (("start", 3), ("snapshot", 3), ("plain", 2)):
+        assert config[way] == {path: len(site.files[path]) for path in config[way]}
+        assert len(config[way]) == files, way
 
 
 @pytest.mark.parametrize("ending", [".js", ".css", ".json", ".svg", "index.html"])

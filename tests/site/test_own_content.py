@@ -15,7 +15,7 @@ from app.build import command, content
 from app.build.content import AFTER_PASS, NEVER, Content, ContentErrors, read_content, read_parts, read_traces
 from app.build.out import NAME, SITE_FILE
 from app.build.page import make_page
-from app.build.python_folder import REST_INDEX, start_and_rest, with_content
+from app.build.python_folder import INDEX, packages_apart, with_content
 from app.build.site import Site
 from app.page.experiments import experiments
 from lab.formats.trace_json import parse_trace
@@ -160,9 +160,13 @@ def test_only_what_learners_may_see_takes_the_place_of_the_labs_own(tmp_path: Pa
         *(f"checks/reference_counts/{name}" for name in ("exercise.json", "checks.json", "starter.py")),
     }
     assert with_content(ours, Content()) == ours
-    packages = {"panel/io.pyc": b"5", "panel/late.pyc": b"6"}
-    start, rest = start_and_rest({**ours, **packages}, {"panel/io.pyc", "traces/course.json"})
-    assert set(start) == {"panel/io.pyc", REST_INDEX} and set(rest) == {"panel/late.pyc"}
+    packages = {"panel/io.pyc": b"5", "panel/late.pyc": b"6", "panel/package.json": b"7"}
+    parts = packages_apart({**ours, **packages}, {"panel/io.pyc", "panel/package.json", "traces/course.json"})
+    assert {name: set(files) for name, files in parts.items()} == {
+        "start.zip": {"panel/io.pyc"},
+        "data.zip": {"panel/package.json", INDEX},
+        "rest.zip": {"panel/late.pyc"},
+    }
 
 
 def test_the_page_speaks_of_the_first_trace_and_of_these_exercises(tmp_path: Path) -> None:

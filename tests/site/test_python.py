@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from app.build.archive import unzip_bytes
-from app.build.python_folder import REST_INDEX
+from app.build.python_folder import INDEX
 from app.build.site import Site
 
 NOT_SHIPPED = {"numpy", "pandas", "PIL", "contourpy", "narwhals", "xyzservices", "bleach", "tornado", "requests"}
@@ -59,11 +59,9 @@ def test_archives_hold_bytecode_and_no_sources(site: Site) -> None:
 
 
 def test_archives_share_no_file(site: Site) -> None:
-    start, rest, ours = (
-        archive(site, *of) for of in [("python", "start.zip"), ("python", "rest.zip"), ("lab", "app.zip")]
-    )
-    assert not start.keys() & rest.keys()
-    assert not (start.keys() | rest.keys()) & ours.keys()
+    names = [("python", "start.zip"), ("python", "data.zip"), ("python", "rest.zip"), ("lab", "app.zip")]
+    paths = [path for of in names for path in archive(site, *of)]
+    assert len(paths) == len(set(paths))
 
 
 def test_our_archive_has_the_lab_and_nothing_that_only_a_builder_or_a_teacher_has(site: Site) -> None:
@@ -73,18 +71,21 @@ def test_our_archive_has_the_lab_and_nothing_that_only_a_builder_or_a_teacher_ha
     assert not [path for path in ours if path.startswith("checks/") and re.search("hidden|wrong|reference", path)]
 
 
-def test_the_index_names_the_modules_of_the_rest(site: Site) -> None:
-    names = archive(site, "python", "start.zip")[REST_INDEX].decode().split()
-    rest = archive(site, "python", "rest.zip")
-    assert len(names) == len(set(names)) == len([path for path in rest if path.endswith((".pyc", ".so"))])
-    for name in names:
-        path = name.replace(".", "/")
-        assert any(f.startswith((f"{path}.", f"{path}/__init__.")) for f in rest), name
+def test_the_index_names_the_modules_of_each_archive(site: Site) -> None:
+    lines = [line.split(" ") for line in archive(site, "python", "data.zip")[INDEX].decode().splitlines()]
+    for part in ("start.zip", "rest.zip"):
+        names = [module for name, module in lines if name == part]
+        files = archive(site, "python", part)
+        assert len(names) == len(set(names)) == len([path for path in files if path.endswith((".pyc", ".so"))])
+        for name in names:
+            path = name.replace(".", "/")
+            assert any(f.startswith((f"{path}.", f"{path}/__init__.")) for f in files), name
 
 
 def test_a_late_import_fetches_the_rest_once_and_says_when_it_cannot(site: Site, run_node: Callable[..., Any]) -> None:
     late = ["bokeh.application.handlers.code", "jinja2.sandbox", "markdown_it.cli.parse", "bokeh.util.hex"]
-    assert set(late) <= set(archive(site, "python", "start.zip")[REST_INDEX].decode().split())
+    listed = archive(site, "python", "data.zip")[INDEX].decode().splitlines()
+    assert {f"rest.zip {name}" for name in late} <= set(listed)
     found = run_node("late_imports.mjs", *late)
     assert not found["offline"]["found"]
     assert "fetched when they are first needed" in found["offline"]["why"]

@@ -144,3 +144,13 @@ def test_labs_on_one_origin_leave_each_other_alone(played: Any) -> None:
         "serving-lab /some/path/deeper/ notes",
         "somebody else's",
     }
+
+
+def test_damaged_or_lost_copies_are_replaced_when_the_page_asks(played: Any) -> None:
+    checked = played["checked"]
+    assert checked["whole"] == 0 and checked["asked"] == [], "nothing is fetched where all is whole"
+    assert checked["replaced"] == 2
+    assert checked["askedThen"] == checked["expected"]
+    assert checked["offline"] == 0
+    assert checked["later"] == 2
+    assert checked["same"] is True
