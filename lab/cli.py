@@ -33,12 +33,20 @@ class OneLineParser(argparse.ArgumentParser):
         raise SystemExit(BAD_INPUT)
 
 
+class Version(argparse.Action):
+    """Prints the version and the core on one line, however long, and only looks at the core when asked."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        print(f"serving-lab {__version__}, {core.why()}")
+        raise SystemExit(DONE)
+
+
 def build_parser(app_command: str | None = None) -> OneLineParser:
     """The parser of every command. `app_command`, build or serve, is imported; the other is only listed."""
     parser = OneLineParser(
         prog="serving-lab", description="How an LLM serving engine batches, schedules and pages KV memory."
     )
-    parser.add_argument("--version", action="version", version=f"serving-lab {__version__}, {core.why()}")
+    parser.add_argument("--version", action=Version, nargs=0, help="show the version, and which core runs, and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     cli_replay.add_to(commands)
     cli_trace.add_to(commands)

@@ -101,7 +101,8 @@ def core_now() -> str:
 
 def stamp_for(core: str, extras: list[str]) -> str:
     """Of what is installed. Without the core, a C compiler that was not there before is worth another try."""
-    compilers = [name for name in ("cc", "gcc", "clang") if core != "compiled" and shutil.which(name)]
+    names = () if core == "compiled" else ("cc", "gcc", "clang", os.environ.get("CC", "cc"))
+    compilers = [name for name in names if shutil.which(name)]
     digest = hashlib.sha256(repr((str(ROOT), extras, compilers)).encode())
     for file in (ROOT / "pyproject.toml", ROOT / "setup.py", ROOT / "app" / "setup" / "backend.py"):
         digest.update(file.read_bytes())
