@@ -101,6 +101,15 @@ def test_the_budget_holds_the_head_back(chunked):
         assert apart(case(rows, seqs=3, pages=60, size=4, budget=budget, chunked=chunked)) == []
 
 
+def test_the_budget_holds_the_head_back_where_pages_would_too():
+    # `tokens` is asked before `pages`, through the whole span.
+    for prompt, pages in product(range(6, 11), (4, 6, 7)):
+        rows = [(0, 2, 9), (0, 2, 9), (1, prompt, 1)]
+        sample = case(rows, seqs=3, pages=pages, size=4, budget=10)
+        assert apart(sample) == []
+        assert (outcome(sample, "continuous", "buckets")[2]["tokens"] > 3) == (prompt > 8)
+
+
 def test_a_prefill_under_way_in_a_span():
     # The prompt takes many iterations of what the decodes leave; it completes with the last token of the budget or not.
     for budget, prompt in product((2, 3, 5), range(20, 30)):
