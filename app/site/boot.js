@@ -298,7 +298,7 @@ let starts = 0; // counts starts and failures: what belongs to an earlier one is
 let takingOver = false; // Python is making the replay of the state in which it found the page
 let liveDrawn = false;
 
-const link = new WorkerLink(new URL("worker.js", import.meta.url), {
+const link = new WorkerLink({
   progress({label, loaded, total, share}) {
     const counted = bytesText(loaded, total);
     status(counted ? `${label}, ${counted}` : label, share ?? (total ? loaded / total : 0));

@@ -48,7 +48,7 @@ export class Downloads {
   async #fetch(url) {
     let response;
     try {
-      response = await fetch(url);
+      response = await fetch(url, {priority: "low"}); // the page's own files are small, and what is seen first
     } catch {
       throw new Error(`The file ${nameOf(url)} could not be fetched: there is no connection to the lab's server.`);
     }
