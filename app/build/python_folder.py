@@ -5,6 +5,7 @@ learner's code)."""
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from app.build.archive import unzip_bytes, zip_bytes
@@ -49,8 +50,10 @@ def python_folders(
     Returns the folder of the standard library and the packages, and the folder of what is ours. They are apart because
     ours changes often: a browser that has the packages keeps them.
     """
-    stdlib = stdlib_zip(runtime, store)
-    compiled = compiled_files(candidates(), runtime, store) | wasm_core(runtime, store)
+    with ThreadPoolExecutor(1) as beside:
+        core = beside.submit(wasm_core, runtime, store)
+        stdlib = stdlib_zip(runtime, store)
+        compiled = compiled_files(candidates(), runtime, store) | core.result()
     needed = trace_start(compiled, stdlib, config, runtime, store)
     ours = with_content({name: code for name, code in compiled.items() if is_ours(name)}, content)
     parts = packages_apart(compiled, needed.files)
