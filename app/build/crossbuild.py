@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ def target_of(runtime: Mapping[str, bytes]) -> Target:
 def make_crossbuild(runtime: Mapping[str, bytes], headers: Path, out: Path) -> None:
     """Writes the environment for `runtime` to `out`, which PYODIDE_XBUILDENV_PATH may then name.
 
-    headers: the folder with Python.h of a CPython of the target's minor version
+    headers: the folder with Python.h of a CPython of the target's minor version; OSError if it is not whole
     """
     target = target_of(runtime)
     root = out / target.pyodide / "xbuildenv" / "pyodide-root"
@@ -69,7 +69,7 @@ def make_crossbuild(runtime: Mapping[str, bytes], headers: Path, out: Path) -> N
     settings = _sysconfig(runtime, python)
     (python / "sysconfigdata" / f"{SYSCONFIG}.py").write_text(f"build_time_vars = {settings!r}\n")
     shutil.copytree(headers, include)
-    (include / "pyconfig.h").write_text(_pyconfig((headers / "pyconfig.h").read_text(), settings))
+    (include / "pyconfig.h").write_text(_pyconfig(_names(headers), settings))
     lines = [f"export {name}={value}\n" for name, value in _variables(target, root, python, include).items()]
     (root / "Makefile.envs").write_text("".join(lines) + "\n.output_vars:\n\tset\n")
     (out / target.pyodide / ".installed").touch()
@@ -88,9 +88,17 @@ def _sysconfig(runtime: Mapping[str, bytes], python: Path) -> dict[str, Any]:
     }
 
 
-def _pyconfig(of_host: str, settings: Mapping[str, Any]) -> str:
-    """The target's `pyconfig.h`: the names that the host's knows, with what they are on the target."""
-    names = dict.fromkeys(a or b for a, b in DEFINED.findall(of_host))
+def _names(headers: Path) -> list[str]:
+    """What a `pyconfig.h` of the host's Python speaks of. Debian's is a switch to one of several beside it."""
+    files = [headers / "pyconfig.h", *sorted(headers.parent.glob(f"*/{headers.name}/pyconfig.h"))]
+    found = [a or b for file in files for a, b in DEFINED.findall(file.read_text(encoding="utf-8"))]
+    if "SIZEOF_LONG" not in found:
+        raise OSError(f"{headers / 'pyconfig.h'} is not what a Python was built with")
+    return list(dict.fromkeys(found))
+
+
+def _pyconfig(names: Sequence[str], settings: Mapping[str, Any]) -> str:
+    """The target's `pyconfig.h`: these names, with what they are on the target."""
 
     def lines() -> Iterator[str]:
         yield "#ifndef Py_PYCONFIG_H\n#define Py_PYCONFIG_H"

@@ -12,9 +12,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from app.build import crossbuild
 from app.build.archive import unzip_bytes, zip_bytes
-from app.build.crossbuild import make_crossbuild
-from app.build.errors import BuildError
+from app.build.errors import BuilderFault, BuildError
 from app.build.folders import content_hash
 from app.build.node import Runtime, run_script
 from app.build.paths import APP, ROOT, cache_folder
@@ -77,7 +77,7 @@ def wasm_core(runtime: Runtime, store: Store) -> dict[str, bytes]:
         return {}
     try:
         return _kept(runtime, store)
-    except Without as problem:
+    except (Without, OSError, BuilderFault) as problem:  # whatever a toolchain lacks, the site can do without
         if asked == core.COMPILED:
             raise BuildError(f"{core.ASKED}=compiled, but the page's core cannot be compiled: {problem}") from None
         say(f"the page gets the pure Python core: {problem}")
@@ -86,7 +86,8 @@ def wasm_core(runtime: Runtime, store: Store) -> dict[str, bytes]:
 
 def _kept(runtime: Runtime, store: Store) -> dict[str, bytes]:
     project = _project()
-    key = " ".join([content_hash(project), content_hash(runtime.files), PYODIDE_BUILD])
+    ways = sha256_hex(Path(crossbuild.__file__).read_bytes())
+    key = " ".join([content_hash(project), content_hash(runtime.files), ways, PYODIDE_BUILD])
     kept = store.get("wasm-core", key)
     if kept is None:
         kept = zip_bytes(_compile(project, runtime))
@@ -125,7 +126,7 @@ def _compile(project: dict[str, bytes], runtime: Runtime) -> dict[str, bytes]:
     bin_folder = _pyodide_build(python)
     with tempfile.TemporaryDirectory(prefix="serving-lab-core-") as folder:
         place = Path(folder)
-        make_crossbuild(runtime.files, python.headers, place / "crossbuild")
+        crossbuild.make_crossbuild(runtime.files, python.headers, place / "xbuildenv")
         for name, content in project.items():
             (place / "project" / name).parent.mkdir(parents=True, exist_ok=True)
             (place / "project" / name).write_bytes(content)
@@ -133,13 +134,20 @@ def _compile(project: dict[str, bytes], runtime: Runtime) -> dict[str, bytes]:
             [str(bin_folder / "pyodide"), "build", str(place / "project"), "-o", str(place), "--exports", "requested"],
             "pyodide build failed",
             place / "project",
-            {**toolchain.emscripten_variables(compiler), "PYODIDE_XBUILDENV_PATH": str(place / "crossbuild")},
+            {**toolchain.emscripten_variables(compiler), "PYODIDE_XBUILDENV_PATH": str(place / "xbuildenv")},
             bin_folder,
         )
-        wheel = unzip_bytes(next(place.glob("*.whl")).read_bytes())
-    extensions = {(name := f"lab/{core.extension_of(module, SUFFIX)}"): wheel[name] for module in core.HOT}
-    check_imports(extensions, runtime)
+        wheels = list(place.glob("*.whl"))
+        if len(wheels) != 1:
+            raise Without(f"pyodide build made {len(wheels)} wheels where one was expected")
+        wheel = unzip_bytes(wheels[0].read_bytes())
+    names = [f"lab/{core.extension_of(module, SUFFIX)}" for module in core.HOT]
     note = f"lab/{core.note_name(SUFFIX)}"
+    absent = [name for name in (*names, note) if name not in wheel]
+    if absent:
+        raise Without(f"pyodide build made no {', '.join(absent)}")
+    extensions = {name: wheel[name] for name in names}
+    check_imports(extensions, runtime)
     return {**extensions, note: wheel[note]}
 
 

@@ -191,6 +191,13 @@ def test_the_headers_are_the_targets(tmp_path: Path, runtime: Runtime) -> None:
     python = root / "cpython" / "installs" / f"python-{target.python}"
     lines = (python / "include" / "python3.12" / "pyconfig.h").read_text().splitlines()
     assert {"#define SIZEOF_LONG 4", "#define HAVE_FORK 1", "/* #undef HAVE_NOTHING_OF_THE_KIND */"} < set(lines)
+    # Debian's is a switch to one of several.
+    (tmp_path / "x86_64-linux-gnu" / "include").mkdir(parents=True)
+    (tmp_path / "include" / "pyconfig.h").rename(tmp_path / "x86_64-linux-gnu" / "include" / "pyconfig.h")
+    (tmp_path / "include" / "pyconfig.h").write_text("# include <x86_64-linux-gnu/python3.12/pyconfig.h>\n")
+    make_crossbuild(runtime.files, tmp_path / "include", tmp_path / "again")
+    (same,) = (tmp_path / "again").glob("0*/**/pyconfig.h")
+    assert same.read_text().splitlines() == lines
     space: dict[str, Any] = {}
     exec((python / "sysconfigdata" / f"{SYSCONFIG}.py").read_text(), space)
     assert str(tmp_path) in space["build_time_vars"]["prefix"]
