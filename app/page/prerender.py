@@ -6,6 +6,7 @@ from typing import Any
 from bokeh.document import Document
 from bokeh.embed.util import standalone_docs_json_and_render_items
 from bokeh.model import Model
+from panel.io.resources import JS_VERSION
 from panel.pane import panel as as_panel
 
 from app.page.main import Lab, course_trace
@@ -29,4 +30,7 @@ def prerender() -> dict[str, bytes]:
         "render_items": [item.to_json() for item in render_items],
         "slots": slots,
     }
-    return {"prerender.json": json.dumps(content, separators=(",", ":"), sort_keys=True).encode()}
+    # Not sorted: a model stands where it is first named, and only its id wherever it is named after that.
+    text = json.dumps(content, separators=(",", ":"))
+    # Only outside a browser does Panel ask for a style by its version too; it is one file, to be fetched once.
+    return {"prerender.json": text.replace(f".css?v={JS_VERSION}", ".css").encode()}

@@ -317,7 +317,6 @@ const link = new WorkerLink({
       if (mine === starts) failed(`Python is ready, but its controls could not be drawn. ${error.message}`);
       return;
     }
-    dropStandIns();
     controls(true);
     status("Python is ready");
     document.documentElement.dataset.start = start; // which way it was, for whoever wonders why it was slow
@@ -382,11 +381,6 @@ function vendor() {
     throw error;
   });
   return vendorLoaded;
-}
-
-function dropStandIns() {
-  // A learner's own policy has no chart of Bokeh's; its simple drawing stays.
-  for (const slot of document.querySelectorAll(".chart-slot:has(.live)")) slot.querySelector(".chart-standin")?.remove();
 }
 
 /** Draw the controls and charts as they were at build time, to be exchanged when Python is ready. */

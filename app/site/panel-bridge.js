@@ -82,7 +82,7 @@ export class PanelBridge {
     });
     const previous = this.document;
     for (const {name, box} of places) {
-      for (const old of this.slots(name).querySelectorAll(":scope > .live")) old.remove();
+      for (const old of this.slots(name).querySelectorAll(":scope > :is(.live, .chart-standin)")) old.remove();
       box.className = "live";
     }
     this.#quietly(() => previous?.clear()); // not a change that anybody made

@@ -46,6 +46,8 @@ def test_the_course_replay_is_there_before_python(browser, server, capsys):
         assert (static["wait_p95"], continuous["wait_p95"]) == (19, 7)
         lab.seek(15)
         expect(lab.side("continuous").locator(".words")).to_contain_text("took seat 1")
+        expect(lab.field("Seats")).to_have_value("3")  # drawn as they will be
+        expect(lab.side("static").locator(".chart-slot > .live")).to_be_visible()
         assert lab.page.get_attribute("html", "data-python") == "starting"
         expect(lab.page.locator("#slot-controls")).to_have_attribute("inert", "")
 
@@ -282,8 +284,11 @@ def test_a_blocked_wasm_file_is_told_and_can_be_tried_again(browser, server):
 
 def test_whatever_does_not_load_is_named_and_can_be_tried_again(browser, server):
     with opened(browser) as lab:
-        for name in ("worker.js", "start.zip", "stdlib.zip", "pyodide.asm.js"):
-            lab.page.route(f"**/{name}", lambda route: route.fulfill(status=503))
+        refuse = lambda route: route.fulfill(status=503)  # noqa: E731
+        for name in ("worker.js", "app.zip", "pyodide.asm.js", "stdlib.zip", "start.zip"):
+            if name == "stdlib.zip":  # from here on what is fetched only without the snapshot
+                lab.page.route("**/snapshot-1.bin", refuse)
+            lab.page.route(f"**/{name}", refuse)
             lab.page.goto(server.url)
             lab.page.wait_for_selector("html[data-python=failed]", timeout=START)
             expect(lab.page.locator("#status-text")).to_contain_text(name)
