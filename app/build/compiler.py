@@ -24,7 +24,9 @@ class Unit:
 
 def compile_units(units: Sequence[Unit], runtime: node.Runtime, store: Store) -> list[bytes | None]:
     """The .pyc of each unit, in order; None for one that the runtime's Python cannot compile."""
-    ways = sha256_hex(b"".join((node.HERE / name).read_bytes() for name in ("canonical.py", "inside.py", "compile.mjs")))
+    ways = sha256_hex(
+        b"".join((node.HERE / name).read_bytes() for name in ("canonical.py", "inside.py", "compile.mjs"))
+    )
     keys = [f"{sources.runtime().sha256} {ways} {unit.level} {unit.name} {sha256_hex(unit.source)}" for unit in units]
     found = [store.get("bytecode", key) for key in keys]
     missing = [index for index, content in enumerate(found) if content is None]
