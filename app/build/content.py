@@ -123,8 +123,8 @@ def title_problems(title: str) -> list[str]:
 
 def read_traces(place: Path) -> tuple[dict[str, bytes], list[str]]:
     """The traces in the folder `place` (or that one file), in order of their names, and what is wrong with them."""
+    from app.page.asked import trace_asked
     from app.page.controls import Controls  # imports Panel: only who has traces of their own waits for that
-    from app.page.instruct import trace_asked
     from app.page.payload import payload
     from lab.formats.trace_faults import trace_faults
 

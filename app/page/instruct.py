@@ -1,63 +1,23 @@
-"""What the page asks for an instructor: to open a trace, to generate one, to search for one.
+"""What the page asks for an instructor: to generate a trace, to search for one.
 
 Messages are plain JSON data. Everything that can be refused is answered with one sentence, and changes nothing.
 """
 
 from __future__ import annotations
 
-import json
-import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
+from app.page.asked import MOST_REQUESTS, options_asked, trace_asked
 from lab.errors import InputError
-from lab.formats.trace_json import parse_trace, trace_to_dict
+from lab.formats.trace_json import trace_to_dict
 from lab.generate import generate
 from lab.near import MOST_TRIES, Search, goal_from
-from lab.options import Options
 from lab.recipe import command, recipe_from
 from lab.values import check_integer
-from lab.workload import Limits, Trace
-
-MOST_REQUESTS = 100
-"""The page draws no more; the command line has no such bound."""
-
-
-def trace_asked(asked: Mapping[str, Any]) -> tuple[Trace, Limits]:
-    """The trace and the limits to replay it under in ``{"trace": FILE, "limits": {field: value} | None}``.
-
-    FILE is a trace file as a JSON object or as its text; what `limits` leaves out is the trace's.
-    Raises InputError, naming row and field.
-    """
-    data = asked["trace"]
-    trace = parse_trace(data if isinstance(data, str) else json.dumps(data))
-    if len(trace.requests) > MOST_REQUESTS:
-        raise InputError(
-            f"{len(trace.requests)} are more than the page draws, at most {MOST_REQUESTS}; "
-            "delete some, or replay the file on the command line",
-            field="requests",
-        )
-    changes = asked.get("limits") or {}
-    try:
-        return trace, Limits(**{**asdict(trace.limits), **changes})
-    except TypeError:
-        raise InputError("holds a limit that this lab does not have; reload the page", field="limits") from None
-
-
-def options_asked(asked: Mapping[str, Any], trace: Trace) -> Options:
-    """The options in ``{"options": {field: value} | None}``; what is left out is the trace's. Raises InputError."""
-    try:
-        return Options(**{**trace.options.changes(), **(asked.get("options") or {})})
-    except TypeError:
-        raise InputError("holds an option that this lab does not have; reload the page", field="options") from None
-
-
-def refusal(error: InputError, serial: int) -> dict[str, Any]:
-    """``{"serial", "row", "field", "why"}``; `row` is the index of the request at fault, None if it is none of them."""
-    row = re.match(r"requests\[(\d+)\]", error.place or "")
-    return {"serial": serial, "row": int(row[1]) if row else None, "field": error.field, "why": error.problem}
+from lab.workload import Trace
 
 
 class Workshop:

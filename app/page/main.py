@@ -5,17 +5,17 @@ limits change. The same code runs at build time in CPython, to draw the page bef
 and in the browser under Pyodide.
 """
 
+import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from app.page import bootstrap
+from app.page.asked import options_asked, refusal, trace_asked
 from app.page.charts import PagesChart
 from app.page.controls import Controls
-from app.page.instruct import Workshop, options_asked, refusal, trace_asked
 from app.page.more import More
 from app.page.payload import payload
-from app.page.sheet import judge_trace, write_trace
 from app.page.site_traces import site_traces
 from lab import core
 from lab.errors import InputError
@@ -159,24 +159,32 @@ def build(_state: Mapping[str, Any], send: Send) -> dict[str, Any]:
     bootstrap.register("open_options", lab.open_options)
     bootstrap.register("options_off", lab.options_off)
     bootstrap.register("replay_request", lab.replay_request)
-    for name in ("read_measurement", "compare_measurements"):
-        bootstrap.register(name, _of_measured(name))
-    workshop = Workshop(send)
-    bootstrap.register("generate", workshop.generate)
-    bootstrap.register("search", workshop.search)
-    bootstrap.register("judge_trace", judge_trace)
-    bootstrap.register("write_trace", write_trace)
+    workshops: dict[str, Any] = {}
+    for module, names in LATE.items():
+        for name in names:
+            bootstrap.register(name, _late(module, name, send, workshops))
     send("core", {"core": core.core()})
     return lab.roots()
 
 
-def _of_measured(name: str) -> Callable[[Any], Any]:
-    """A function of `app.page.measured`, which is imported when it is first called: most visitors never do."""
+LATE = {
+    "app.page.measured": ("read_measurement", "compare_measurements"),
+    "app.page.instruct": ("generate", "search"),
+    "app.page.sheet": ("judge_trace", "write_trace"),
+}
+"""What the page may ask of modules that are imported when they are first asked: most visitors never do."""
+
+
+def _late(module: str, name: str, send: Send, workshops: dict[str, Any]) -> Callable[[Any], Any]:
+    """`name` of `module`; of its `Workshop`, which is made at the first question, if it has one."""
 
     def ask(asked: Mapping[str, Any]) -> Any:
-        from app.page import measured
-
-        return getattr(measured, name)(asked)
+        asks: Any = importlib.import_module(module)
+        if hasattr(asks, "Workshop"):
+            if module not in workshops:
+                workshops[module] = asks.Workshop(send)
+            asks = workshops[module]
+        return getattr(asks, name)(asked)
 
     return ask
 
@@ -188,3 +196,5 @@ def rehearse() -> None:
     lab.open_state({"limits": {"num_pages": 0}})
     lab.controls.widgets["max_num_seqs"].value = 0
     lab.controls.set(lab.trace.limits)
+    for module in LATE:
+        importlib.import_module(module)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.page.instruct import refusal
+from app.page.asked import refusal
 from lab.errors import InputError
 from lab.formats.trace_faults import trace_faults
 from lab.formats.trace_json import dump_trace, parse_trace
