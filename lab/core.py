@@ -1,9 +1,10 @@
 """Which core runs: the hot modules compiled, or the very same files as plain Python.
 
 Python itself prefers an extension beside a `.py`. What is decided here is when it may not: SERVING_LAB_CORE=pure asks
-for the plain one, and an extension that was made from another source than the one beside it is not run. It is all of
-HOT or none, since the compiled modules know each other's insides. The build leaves a note beside the extensions,
-`compiled.*.json`, one for each kind of interpreter: of which sources they were made, or why there are none.
+for the plain one, and an extension is not run if it was made from another source than the one beside it, was damaged
+since (a short one would take the process with it), or does not load. It is all of HOT or none, since the compiled
+modules know each other's insides. The build leaves a note beside the extensions, `compiled.*.json`, one for each kind
+of interpreter: what they are and of which sources, or why there are none.
 
 Imports nothing of `lab`, and little else: the build reads HOT from this file by its path, and a learner's interpreter
 starts with it.
@@ -40,8 +41,8 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 (a l
 
 
 def note_name(suffix: str = EXTENSION_SUFFIXES[0]) -> str:
-    """The name of the note for extensions with this ending. It says ``{"sources": {file: SHA-256}}`` or
-    ``{"without": reason}``."""
+    """The name of the note for extensions with this ending. It says ``{"sources": {file: SHA-256}, "extensions": {file:
+    SHA-256}}`` or ``{"without": reason}``."""
     return f"compiled{suffix.rpartition('.')[0]}.json"
 
 
@@ -77,11 +78,16 @@ def reason() -> str:
     note = _note()
     if "without" in note:
         return str(note["without"])
-    changed = [name for name, digest in note["sources"].items() if not _unchanged(name, digest)]
-    if changed:
+    changed = [name for name, digest in note["sources"].items() if _digest(name) not in (digest, None)]
+    if changed:  # the site has no sources: there are none to change
         return f"{', '.join(changed)} changed since it was compiled; {AGAIN}"
-    absent = [name for name in HOT if not os.path.exists(_path(extension_of(name)))]  # noqa: PTH110
-    return f"the extension of {', '.join(absent)} is missing; {AGAIN}" if absent else ""
+    for name in HOT:
+        digest = _digest(extension_of(name))
+        if digest is None:
+            return f"the extension of {name} is missing; {AGAIN}"
+        if digest != note["extensions"].get(extension_of(name)):
+            return f"the extension of {name} is damaged; {AGAIN}"
+    return next(filter(None, map(_refusal, HOT)), "")
 
 
 def outdated() -> bool:
@@ -126,21 +132,40 @@ def _note() -> dict:
 
     try:
         with open(_path(note_name()), encoding="utf-8") as file:  # noqa: PTH123
-            note: dict = json.load(file)
+            note = json.load(file)
+        if "without" in note or (note["sources"].items() and note["extensions"].items()):
+            return dict(note)
     except FileNotFoundError:
         return {"without": f"it was not compiled for this Python; {AGAIN}"}
-    return note
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        pass
+    return {"without": f"lab/{note_name()} is damaged; {AGAIN}"}
 
 
-def _unchanged(name: str, digest: str) -> bool:
-    """Whether the file is as it was when it was compiled. The site has no sources: there are none to change."""
+def _digest(name: str) -> str | None:
+    """The SHA-256 of a file; None if there is none."""
     from hashlib import sha256
 
     try:
         with open(_path(name), "rb") as file:  # noqa: PTH123
-            return sha256(file.read()).hexdigest() == digest
+            return sha256(file.read()).hexdigest()
     except FileNotFoundError:
-        return True
+        return None
+    except OSError as problem:
+        return str(problem)
+
+
+def _refusal(name: str) -> str:
+    """Why the system does not load a module's extension, such as from a disk that nothing may run from; empty if it
+    does."""
+    path = _path(extension_of(name))
+    loader = ExtensionFileLoader(name, path)
+    try:
+        loader.create_module(ModuleSpec(name, loader, origin=path))
+    except ImportError as problem:
+        lines = str(problem).splitlines() or ["no reason is given"]
+        return f"the extension of {name} does not load ({lines[0]})"
+    return ""
 
 
 def _path(name: str) -> str:

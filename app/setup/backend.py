@@ -16,7 +16,7 @@ import shlex
 import shutil
 import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,6 +28,7 @@ from setuptools.build_meta import (
     prepare_metadata_for_build_editable,
     prepare_metadata_for_build_wheel,
 )
+from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 from setuptools.extension import Extension
 
@@ -72,7 +73,7 @@ def _load_core() -> ModuleType:
 
 core = _load_core()
 
-current: dict[str, Any] = {"extensions": [], "note": None}
+current: dict[str, Any] = {"extensions": [], "without": ""}
 """What this build adds to pyproject.toml; setup.py asks for it."""
 
 
@@ -80,7 +81,7 @@ def settings() -> dict[str, Any]:
     """Arguments of `setuptools.setup`."""
     return {
         "ext_modules": current["extensions"],
-        "cmdclass": {"build_py": WithNote},
+        "cmdclass": {"build_py": WithNote, "build_ext": WithDigests},
         "options": {"build_ext": {"parallel": os.cpu_count() or 1}},
     }
 
@@ -110,7 +111,7 @@ def _build(build: Callable[..., str], *arguments: Any) -> str:
     without = _without()
     if not without:
         try:
-            current.update(extensions=_extensions(), note=_note())
+            current.update(extensions=_extensions(), without="")
             return build(*arguments)
         except (Exception, SystemExit) as problem:
             lines = str(problem).splitlines() or [type(problem).__name__]
@@ -121,7 +122,7 @@ def _build(build: Callable[..., str], *arguments: Any) -> str:
     if core.asked() == core.COMPILED:
         sys.exit(f"serving-lab: {core.ASKED}=compiled cannot be had: {without}")
     print(f"serving-lab: pure Python core: {without}", file=sys.stderr)
-    current["note"] = {"without": without}
+    current["without"] = without
     return build(*arguments)
 
 
@@ -157,18 +158,34 @@ def _extensions() -> list[Extension]:
     return made
 
 
-def _note() -> dict[str, Any]:
-    """What the extensions are made of; see lab/core.py."""
-    files = [LAB / file for name in core.HOT for file in core.sources_of(name)]
-    return {"sources": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.exists()}}
+def _digests(files: Iterable[Path]) -> dict[str, str]:
+    """Those that are there, by name."""
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.exists()}
+
+
+def _leave_note(folder: Path, note: dict[str, Any]) -> None:
+    """Puts the note where the extensions go; see lab/core.py."""
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    (folder / core.note_name(suffix)).write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
 
 
 class WithNote(build_py):
-    """Leaves the note where the extensions go."""
+    """Leaves a note of why there are no extensions, if there are none."""
 
     def run(self) -> None:
         """Called by setuptools."""
         super().run()
-        folder = LAB if self.editable_mode else Path(self.build_lib, "lab")
-        suffix = sysconfig.get_config_var("EXT_SUFFIX")
-        (folder / core.note_name(suffix)).write_text(json.dumps(current["note"], indent=1) + "\n", encoding="utf-8")
+        if current["without"]:
+            _leave_note(LAB if self.editable_mode else Path(self.build_lib, "lab"), {"without": current["without"]})
+
+
+class WithDigests(build_ext):
+    """Leaves a note of what the extensions are and of what they were made."""
+
+    def run(self) -> None:
+        """Called by setuptools, if there are any."""
+        super().run()
+        sources = [LAB / file for name in core.HOT for file in core.sources_of(name)]
+        made = [Path(self.build_lib, self.get_ext_filename(name)) for name in core.HOT]
+        folder = LAB if self.inplace else Path(self.build_lib, "lab")
+        _leave_note(folder, {"sources": _digests(sources), "extensions": _digests(made)})

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from hashlib import sha256
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -135,6 +136,38 @@ def test_a_missing_extension_is_named(copied):
     which, suffix, why = report(copied)
     assert (which, suffix) == ("pure", ".py")
     assert why == f"pure Python core: the extension of lab.advance is missing; {core.AGAIN}"
+
+
+@in_processes
+@needs_compiled
+@pytest.mark.parametrize("kept", [0, 5_000, -1])
+def test_a_damaged_extension_is_not_even_looked_into(copied, kept):
+    extension = copied / "lab" / core.extension_of("lab.advance")
+    extension.write_bytes(extension.read_bytes()[:kept])  # one of 5,000 bytes would end the process
+    which, suffix, why = report(copied)
+    assert (which, suffix) == ("pure", ".py")
+    assert why == f"pure Python core: the extension of lab.advance is damaged; {core.AGAIN}"
+
+
+@in_processes
+@needs_compiled
+def test_an_extension_that_the_system_does_not_load_is_done_without(copied):
+    extension, note = copied / "lab" / core.extension_of("lab.advance"), copied / "lab" / core.note_name()
+    extension.write_bytes(b"for another machine")
+    said = json.loads(note.read_text())
+    note.write_text(json.dumps({**said, "extensions": {extension.name: sha256(extension.read_bytes()).hexdigest()}}))
+    which, suffix, why = report(copied)
+    assert (which, suffix) == ("pure", ".py")
+    assert why.startswith("pure Python core: the extension of lab.advance does not load (") and core.AGAIN not in why
+
+
+@in_processes
+@pytest.mark.parametrize("note", ["", "{", "[]", "null", "{}", '{"sources": 3}', '{"sources": {}}', '"sources"'])
+def test_a_damaged_note_is_said(copied, note):
+    (copied / "lab" / core.note_name()).write_text(note)
+    which, suffix, why = report(copied)
+    assert (which, suffix) == ("pure", ".py")
+    assert why == f"pure Python core: lab/{core.note_name()} is damaged; {core.AGAIN}"
 
 
 @in_processes

@@ -66,6 +66,9 @@ def test_both_cores_come_to_the_same_in_the_runtime(site: Site, run_node: Callab
     if NOTE not in archive(site, "app"):
         pytest.skip("the site has the plain core only")
     answer = run_node("cores.mjs")
+    refused = answer.pop("refused")
+    assert refused["core"] == "pure" and refused["file"].endswith("/advance.pyc")
+    assert refused["why"].startswith("pure Python core: the extension of lab.advance does not load (")
     kinds = {kind: (said["core"], said["why"]) for kind, said in answer.items()}
     assert kinds == {
         "": ("compiled", "compiled core"),
