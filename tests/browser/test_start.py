@@ -9,6 +9,9 @@ import pytest
 from lab_page import START, LabPage, assert_same_figures, command_line, opened
 from playwright.sync_api import Page
 
+FIRST_LOAD = json.loads((Path(__file__).parents[1] / "site" / "first_load.json").read_text(encoding="utf-8"))
+FIRST_LOAD_WORDS = "see tests/site/test_first_load.py"
+
 DAMAGE = """async (ending) => {
     let count = 0;
     for (const name of await caches.keys()) {
@@ -32,6 +35,12 @@ WHOLE = """async ([ending, sha256]) => {
 }"""
 
 
+def short(path: str) -> str:
+    """As in tests/site/test_first_load.py."""
+    folder, _, rest = path.partition("/")
+    return f"{folder.split('-')[0]}/{rest.rpartition('/')[2]}" if rest else path or "index.html"
+
+
 def way(page: Page) -> str | None:
     return page.get_attribute("html", "data-start")
 
@@ -48,19 +57,24 @@ def assert_it_works(lab: LabPage, capsys) -> None:
     assert lab.troubles == []
 
 
-def test_a_snapshot_that_cannot_be_had_costs_time_and_nothing_else(browser, server, capsys):
+def test_a_first_load_asks_for_what_is_listed_and_does_without_a_snapshot(browser, server, capsys):
+    asked: list[str] = []
     said: list[str] = []
     with opened(browser) as lab:
+        lab.page.add_init_script("Object.defineProperty(navigator, 'serviceWorker', {value: undefined})")
+        lab.page.on("request", lambda request: asked.append(request.url.split("#")[0]))
+        lab.open(server.url)
+        assert way(lab.page) == "snapshot"
+        paths = [url.removeprefix(server.url) for url in asked]
+        assert sorted({short(path) for path in paths if path != "api/cuda"}) == FIRST_LOAD["files"], FIRST_LOAD_WORDS
+        # A part of the snapshot that is not as it was made costs time, and nothing else.
         lab.page.on("console", lambda message: said.append(message.text))
         lab.page.route("**/snapshot-2.bin", lambda route: route.fulfill(status=200, body=b"cut short"))
-        lab.open(server.url)
+        lab.page.reload()
+        lab.wait_ready()
         assert way(lab.page) == "plain"
         assert any("without its snapshot" in line and "not as it was made" in line for line in said)
         assert_it_works(lab, capsys)
-        lab.page.unroute("**/snapshot-2.bin")
-        lab.page.reload()
-        lab.wait_ready()
-        assert way(lab.page) == "snapshot"
 
 
 def test_copies_that_were_damaged_heal_by_themselves(browser, server, capsys):

@@ -10,9 +10,11 @@ await answer(async () => {
     throw new Error("not in this test");
   });
   const { docs_json, render_items, root_ids, extra } = JSON.parse(bootstrap.start("{}", () => {}));
+  const names = () => JSON.parse(pyodide.runPython("import json, sys; json.dumps(sorted(sys.modules))"));
+  const imported = names();
   bootstrap.rendered(() => {});
   bootstrap.rehearse();
-  const loaded = JSON.parse(pyodide.runPython("import json, sys; json.dumps(sorted(sys.modules))"));
+  const loaded = names();
   const numpy = pyodide.runPython("import numpy; numpy.ndarray.__module__");
-  return { fetched, numpy, docs: JSON.parse(docs_json), items: JSON.parse(render_items), roots: JSON.parse(root_ids), extra, loaded };
+  return { fetched, imported, numpy, docs: JSON.parse(docs_json), items: JSON.parse(render_items), roots: JSON.parse(root_ids), extra, loaded };
 });
