@@ -1,18 +1,15 @@
-"""Fetches the runtime and the wheels: each place in turn, believing only the pinned SHA-256."""
+"""Fetches the runtime: each place in turn, believing only the pinned SHA-256."""
 
 from __future__ import annotations
 
 import http.client
-import importlib.util
 import io
 import shutil
 import subprocess
-import sys
 import tarfile
 import tempfile
 import urllib.error
 import urllib.request
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,7 +23,7 @@ CONNECT_SECONDS = 10
 """How long a place may stay silent before the next one is tried."""
 
 TOOL_SECONDS = 600
-"""How long npm or pip may take in all."""
+"""How long npm may take in all."""
 
 
 class SourceError(Exception):
@@ -75,17 +72,9 @@ def runtime_files(store: Store) -> dict[str, bytes]:
     return files
 
 
-def wheel_files(download: Download, store: Store) -> dict[str, bytes]:
-    """The files inside a wheel, by path."""
-    with zipfile.ZipFile(io.BytesIO(obtain(download, store, sources.extra_sources()))) as wheel:
-        return {name: wheel.read(name) for name in wheel.namelist() if not name.endswith("/")}
-
-
 def _from(place: Source, file: str) -> bytes:
     if place.kind == "npm":
         return _with_npm(place.location, file)
-    if place.kind == "pip":
-        return _with_pip(place.location, place.member + file)
     where = place.location if place.kind == "file" else place.location.rstrip("/") + "/" + file
     return _from_url(where) if "://" in where else _from_path(Path(where).expanduser())
 
@@ -121,41 +110,8 @@ def _with_npm(package: str, file: str) -> bytes:
         return _from_path(Path(folder) / file)
 
 
-def _with_pip(package: str, member: str) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        _tool(
-            [
-                *(*_pip(), "download", package, "--no-deps", "--dest", folder),
-                *("--no-input", "--quiet", "--disable-pip-version-check", "--no-cache-dir"),
-                *("--retries", "1", "--timeout", str(CONNECT_SECONDS)),
-                *("--only-binary", ":all:", "--python-version", "3.12"),
-            ],
-            folder,
-        )
-        wheels = list(Path(folder).glob("*.whl"))
-        if len(wheels) != 1:
-            raise SourceError(f"pip brought {len(wheels)} wheels where one was expected")
-        try:
-            with zipfile.ZipFile(wheels[0]) as wheel:
-                return wheel.read(member)
-        except (KeyError, zipfile.BadZipFile) as problem:
-            raise SourceError(str(problem)) from None
-
-
-def _pip() -> list[str]:
-    """How to call pip: an environment made by uv has none of its own."""
-    if importlib.util.find_spec("pip") is not None:
-        return [sys.executable, "-m", "pip"]
-    for name in ("pip3", "pip"):
-        if found := shutil.which(name):
-            return [found]
-    if uv := shutil.which("uv"):
-        return [uv, "tool", "run", "pip"]
-    raise SourceError("pip is not installed")
-
-
 def _tool(command: list[str], folder: str) -> None:
-    """Runs npm or pip in `folder`; its last line of complaint is the reason when it fails."""
+    """Runs npm in `folder`; its last line of complaint is the reason when it fails."""
     try:
         done = subprocess.run(
             command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TOOL_SECONDS

@@ -16,14 +16,13 @@ EXTRA_SOURCES = "SERVING_LAB_WHEEL_SOURCES"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One place to try. `kind` is `npm`, `pip`, `folder` (URL or path of a folder) or `file` (URL or path)."""
+    """One place to try. `kind` is `npm`, `folder` (URL or path of a folder) or `file` (URL or path)."""
 
     kind: str
     location: str
-    member: str = ""
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.location}" if self.kind in ("npm", "pip") else self.location
+        return f"npm {self.location}" if self.kind == "npm" else self.location
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class Download:
 
 
 def _download(entry: dict) -> Download:
-    sources = tuple(Source(s["kind"], s.get("package") or s["location"], s.get("member", "")) for s in entry["sources"])
+    sources = tuple(Source(s["kind"], s.get("package") or s["location"]) for s in entry["sources"])
     return Download(entry["name"], entry["version"], entry["file"], entry["sha256"], sources)
 
 

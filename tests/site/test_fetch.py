@@ -7,7 +7,6 @@ import http.server
 import io
 import tarfile
 import threading
-import zipfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -200,30 +199,15 @@ def test_a_tool_that_is_missing_is_a_place_that_fails(
     store: Store, good: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(fetch.shutil, "which", lambda name: None)
-    monkeypatch.setattr(fetch.importlib.util, "find_spec", lambda name: None)
-    places = [Source("npm", "thing@1.0"), Source("pip", "thing==1.0", "inside/"), file_at(good)]
+    places = [Source("npm", "thing@1.0"), file_at(good)]
     assert fetch.obtain(download(*places), store) == CONTENT
     said = capsys.readouterr().err
     assert "npm thing@1.0 failed: npm is not installed" in said
-    assert "pip thing==1.0 failed: pip is not installed" in said
 
 
 def test_the_last_line_of_a_tool_that_failed_is_the_reason(tmp_path: Path) -> None:
     with pytest.raises(fetch.SourceError, match=r"^the reason$"):
         fetch._tool(["sh", "-c", "echo noise >&2; echo the reason >&2; exit 3"], str(tmp_path))
-
-
-def test_a_wheel_inside_a_wheel_is_found(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def bring(command: list[str], folder: str) -> None:
-        with zipfile.ZipFile(Path(folder) / "carrier-1.0-py3-none-any.whl", "w") as carrier:
-            carrier.writestr(f"inside/{FILE}", CONTENT)
-
-    monkeypatch.setattr(fetch, "_tool", bring)
-    elsewhere, inside = (Source("pip", "carrier==1.0", member) for member in ("elsewhere/", "inside/"))
-    assert fetch.obtain(download(elsewhere, inside), store) == CONTENT
-    assert "elsewhere" in capsys.readouterr().err
 
 
 def test_the_runtime_is_unpacked_from_the_package(
