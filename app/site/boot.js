@@ -10,12 +10,14 @@ import {loadScripts, PanelBridge} from "./panel-bridge.js";
 import {ReplayView} from "./replay.js";
 import {LearnerRunner} from "./runner.js";
 import {setUpPreview} from "./preview.js";
+import {setUpSectionLinks} from "./section-links.js";
 import {setUpSharing} from "./share.js";
 import {decode, encode, isState, knowOptions, LONGEST, pack, unpack} from "./state.js";
+import {showFailed, showProgress, showStatus} from "./start-status.js";
 import {setUpTheme} from "./theme.js";
 import {setUpTraces} from "./traces.js";
 import {Calls, Newest} from "./worker-calls.js";
-import {bytesText, WorkerLink} from "./worker-link.js";
+import {WorkerLink} from "./worker-link.js";
 
 const $ = (id) => document.getElementById(id);
 const json = (id) => JSON.parse($(id).textContent);
@@ -191,17 +193,7 @@ window.addEventListener("hashchange", () => {
   if (next) openState(next);
 });
 
-// Links to a section go there and leave the state in the address.
-document.addEventListener("click", (event) => {
-  const anchor = event.target.closest?.('a[href^="#"]');
-  if (!anchor || event.ctrlKey || event.metaKey || event.shiftKey || isState(anchor.hash)) return;
-  const section = $(anchor.hash.slice(1));
-  if (!section) return;
-  event.preventDefault();
-  section.scrollIntoView();
-  section.focus({preventScroll: true});
-});
-
+setUpSectionLinks();
 const picker = setUpTraces(openState);
 const share = setUpSharing({hashNow, openState, name: () => view.model.trace.name, measurement: (file) => gpu.open(file)});
 const editor = setUpEditor({
@@ -214,14 +206,6 @@ const gpu = setUpGpu({calls, view, state, openState, config, key, offer, sha256:
 const options = setUpOptions({ready, send: (name, data) => link.send({type: "call", name, data})});
 
 // ---- status -------------------------------------------------------------------------------------------------
-
-function status(text, share = null) {
-  $("status").classList.remove("failed");
-  $("status-text").textContent = text;
-  $("status-bar").hidden = share === null;
-  if (share !== null) $("status-bar").value = share;
-  $("retry").hidden = true;
-}
 
 /** The controls answer only while Python does. */
 function controls(on) {
@@ -238,10 +222,7 @@ function failed(message) {
   calls.drop("Python has stopped.");
   starts += 1;
   controls(false);
-  $("status").classList.add("failed");
-  $("status-text").textContent = message;
-  $("status-bar").hidden = true;
-  $("retry").hidden = false;
+  showFailed(message);
   document.documentElement.dataset.python = "failed";
   if (healed) return;
   healed = true;
@@ -299,10 +280,7 @@ let takingOver = false; // Python is making the replay of the state in which it 
 let liveDrawn = false;
 
 const link = new WorkerLink({
-  progress({label, loaded, total, share}) {
-    const counted = bytesText(loaded, total);
-    status(counted ? `${label}, ${counted}` : label, share ?? (total ? loaded / total : 0));
-  },
+  progress: showProgress,
   async render({docs_json, render_items, extra, start}) {
     const mine = starts;
     liveDrawn = true;
@@ -318,7 +296,7 @@ const link = new WorkerLink({
       return;
     }
     controls(true);
-    status("Python is ready");
+    showStatus("Python is ready");
     document.documentElement.dataset.start = start; // which way it was, for whoever wonders why it was slow
     document.documentElement.dataset.python = "ready";
     takeOver();
@@ -400,7 +378,7 @@ function startPython() {
   calls.drop("Python has been started again.");
   notice("python", "");
   document.documentElement.dataset.python = "starting";
-  status("Starting Python", 0);
+  showStatus("Starting Python", 0);
   link.start({config, base: document.baseURI});
 }
 $("retry").addEventListener("click", startPython);

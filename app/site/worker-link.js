@@ -56,10 +56,3 @@ export class WorkerLink {
     this.worker = null;
   }
 }
-
-/** "4.1 of 10.1 MB", or "" where there is nothing to count. */
-export function bytesText(loaded, total) {
-  if (!total) return "";
-  const mb = (n) => (n / 1e6).toFixed(1);
-  return `${mb(Math.min(loaded, total))} of ${mb(total)} MB`;
-}
