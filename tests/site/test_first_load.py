@@ -44,7 +44,7 @@ def test_a_start_imports_of_others_no_more_packages_and_modules(imported: list[s
 
 
 def test_what_is_listed_is_no_more_than_allowed_as_sent(site: Site) -> None:
-    """Brotli as for one's own machine; what `serving-lab build` packs is 7 % smaller."""
+    """Brotli as for one's own machine; what `serving-lab build` packs is a tenth smaller."""
     sent = {
         short(path): len(site.compressed.get(f"{path}.br", content))
         for path, content in site.files.items()
