@@ -10,12 +10,14 @@ import json
 import os
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from app.build import crossbuild
 from app.build.archive import unzip_bytes, zip_bytes
 from app.build.errors import BuilderFault, BuildError
 from app.build.folders import content_hash
+from app.build.locks import alone
 from app.build.node import Runtime, run_script
 from app.build.paths import APP, ROOT, cache_folder
 from app.build.say import say
@@ -64,6 +66,9 @@ class Without(Exception):
     """The compiled core cannot be had: why, and what to do about it."""
 
 
+TROUBLE = (Without, OSError, BuilderFault)
+
+
 def wasm_core(runtime: Runtime, store: Store) -> dict[str, bytes]:
     """The extensions and their note, by path in site-packages; empty where they cannot be had, and one line said.
 
@@ -77,22 +82,36 @@ def wasm_core(runtime: Runtime, store: Store) -> dict[str, bytes]:
         return {}
     try:
         return _kept(runtime, store)
-    except (Without, OSError, BuilderFault) as problem:  # whatever a toolchain lacks, the site can do without
+    except TROUBLE as problem:  # whatever a toolchain lacks, the site can do without
         if asked == core.COMPILED:
             raise BuildError(f"{core.ASKED}=compiled, but the page's core cannot be compiled: {problem}") from None
-        say(f"the page gets the pure Python core: {problem}")
+        say(f"the page gets the pure Python core: {_one_line(problem)}")
         return {}
 
 
 def _kept(runtime: Runtime, store: Store) -> dict[str, bytes]:
+    """Made by the emcc that is there; where there is none, or it fails, by the one that was there before."""
     project = _project()
     ways = sha256_hex(Path(crossbuild.__file__).read_bytes())
     key = " ".join([content_hash(project), content_hash(runtime.files), ways, PYODIDE_BUILD])
-    kept = store.get("wasm-core", key)
+    compiler = toolchain.emcc()
+    exact = f"{key} {toolchain.emcc_version(compiler)}" if compiler else key
+    kept = store.get("wasm-core", exact)
     if kept is None:
-        kept = zip_bytes(_compile(project, runtime))
-        store.put("wasm-core", key, kept)
+        try:
+            kept = zip_bytes(_compile(project, runtime))
+            for one in (exact, key):
+                store.put("wasm-core", one, kept)
+        except TROUBLE as problem:
+            kept = store.get("wasm-core", key)
+            if kept is None:
+                raise
+            say(f"the page gets the compiled core that was made before: {_one_line(problem)}")
     return unzip_bytes(kept)
+
+
+def _one_line(problem: Exception) -> str:
+    return str(problem).partition("\n")[0]
 
 
 def _project() -> dict[str, bytes]:
@@ -124,7 +143,7 @@ def _compile(project: dict[str, bytes], runtime: Runtime) -> dict[str, bytes]:
         )
     say(f"compiling {len(core.HOT)} hot modules of the core to WebAssembly with {compiler}")
     bin_folder = _pyodide_build(python)
-    with tempfile.TemporaryDirectory(prefix="serving-lab-core-") as folder:
+    with tempfile.TemporaryDirectory(prefix="serving-lab-core-", dir=_without_spaces()) as folder:
         place = Path(folder)
         crossbuild.make_crossbuild(runtime.files, python.headers, place / "xbuildenv")
         for name, content in project.items():
@@ -134,7 +153,11 @@ def _compile(project: dict[str, bytes], runtime: Runtime) -> dict[str, bytes]:
             [str(bin_folder / "pyodide"), "build", str(place / "project"), "-o", str(place), "--exports", "requested"],
             "pyodide build failed",
             place / "project",
-            {**toolchain.emscripten_variables(compiler), "PYODIDE_XBUILDENV_PATH": str(place / "xbuildenv")},
+            {
+                **toolchain.emscripten_variables(compiler),
+                "PYODIDE_XBUILDENV_PATH": str(place / "xbuildenv"),
+                "TMPDIR": folder,
+            },
             bin_folder,
         )
         wheels = list(place.glob("*.whl"))
@@ -149,6 +172,14 @@ def _compile(project: dict[str, bytes], runtime: Runtime) -> dict[str, bytes]:
     extensions = {name: wheel[name] for name in names}
     check_imports(extensions, runtime)
     return {**extensions, note: wheel[note]}
+
+
+def _without_spaces() -> Path:
+    """Where temporary files go, but on a path without spaces: pip and compilers take a path with some for several."""
+    for place in (Path(tempfile.gettempdir()), cache_folder(), Path("/tmp"), Path("/var/tmp")):
+        if len(str(place).split()) == 1 and os.access(place, os.W_OK | os.X_OK):
+            return place
+    raise Without("no folder for temporary files has a path without spaces; set TMPDIR to one")
 
 
 def check_imports(side_modules: dict[str, bytes], runtime: Runtime) -> None:
@@ -168,11 +199,16 @@ def _pyodide_build(python: toolchain.HostPython) -> Path:
     home = cache_folder() / "pyodide-build" / sha256_hex(f"{PYODIDE_BUILD} {python.path}".encode())[:16]
     done = home / "done"
     if not done.exists():
-        say(f"installing {PYODIDE_BUILD} with {python.path}")
-        _run([python.path, "-m", "venv", "--clear", str(home)], "no virtual environment could be made")
-        install = [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        _run([*install, PYODIDE_BUILD, "pyodide-lock[wheel]"], "pip could not install pyodide-build")
-        done.touch()
+        with alone(home.with_suffix(".lock")) as handles:
+            if not done.exists():
+                say(f"installing {PYODIDE_BUILD} with {python.path}")
+                make = [python.path, "-m", "venv", "--clear", str(home)]
+                _run(make, "no virtual environment could be made", handles=handles)
+                pip = [str(home / "bin" / "python"), "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
+                _run(
+                    [*pip, PYODIDE_BUILD, "pyodide-lock[wheel]"], "pip could not install pyodide-build", handles=handles
+                )
+                done.touch()
     return home / "bin"
 
 
@@ -182,6 +218,7 @@ def _run(
     folder: Path | None = None,
     variables: dict[str, str] | None = None,
     first_on_path: Path | None = None,
+    handles: Sequence[int] = (),
 ) -> None:
     """Runs `command` without the flags that are meant for other compilers; raises Without with its last line."""
     unwanted = ("CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CC", "CXX", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
@@ -198,6 +235,7 @@ def _run(
         encoding="utf-8",
         errors="replace",
         env=env,
+        pass_fds=handles,
         check=False,
     )
     if done.returncode:

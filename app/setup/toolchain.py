@@ -58,6 +58,17 @@ def emcc() -> str | None:
     return shutil.which("emcc")
 
 
+def emcc_version(compiler: str) -> str:
+    """What tells one release of `compiler` from another, without the time that it takes to ask it."""
+    real = Path(compiler).resolve()
+    release = real.parent / "emscripten-version.txt"
+    for file in (release, real):
+        with contextlib.suppress(OSError):
+            text = file.read_text(encoding="utf-8", errors="replace").strip() if file == release else file.name
+            return f"{text} {file.stat().st_size} {file.stat().st_mtime_ns}"
+    return ""
+
+
 def emscripten_variables(compiler: str) -> dict[str, str]:
     """Environment variables with which `compiler` and what it calls are found and run."""
     variables = {}
@@ -70,9 +81,11 @@ def emscripten_variables(compiler: str) -> dict[str, str]:
         asked = subprocess.run(
             ["em-config", "LLVM_ROOT"], capture_output=True, text=True, env={**os.environ, **variables}, check=False
         )
-        # Debian has them all in a folder of their own, and links to some from elsewhere.
-        clang = next(Path(asked.stdout.strip()).glob("clang-[0-9]*"), None)
-        tools.append(str(clang.resolve().parent if clang else Path(asked.stdout.strip())))
+        root = asked.stdout.strip()
+        if root:
+            # Debian has them all in a folder of their own, and links to some from elsewhere.
+            clang = next(Path(root).glob("clang-[0-9]*"), None)
+            tools.append(str(clang.resolve().parent if clang else root))
     return variables | {"PATH": os.pathsep.join([*tools, os.environ.get("PATH", os.defpath)])}
 
 
@@ -82,7 +95,14 @@ def host_python() -> HostPython | None:
     probe = PROBE.format(version=tuple(map(int, minor.split("."))))
     for name in _candidates(minor):
         with contextlib.suppress(OSError):
-            asked = subprocess.run([name, "-c", probe], capture_output=True, text=True, check=False)
+            asked = subprocess.run(
+                [name, "-c", probe],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
+            )
             if asked.returncode == 0:
                 return HostPython(name, Path(asked.stdout.strip()))
     return None
@@ -92,8 +112,9 @@ def _candidates(minor: str) -> Iterator[str]:
     yield sys.executable
     yield from (f"python{minor}", "python3", "python")
     for pattern in MANAGED:
-        whole = Path(pattern.format(minor=minor, digits=minor.replace(".", ""))).expanduser()
-        yield from map(str, sorted(Path(whole.anchor).glob(str(whole.relative_to(whole.anchor)))))
+        with contextlib.suppress(RuntimeError, OSError):  # somebody without a home
+            whole = Path(pattern.format(minor=minor, digits=minor.replace(".", ""))).expanduser()
+            yield from map(str, sorted(Path(whole.anchor).glob(str(whole.relative_to(whole.anchor)))))
     root = os.environ.get("PYENV_ROOT")
     if root:
         yield from map(str, sorted(Path(root).glob(f"versions/{minor}*/bin/python{minor}")))
@@ -133,8 +154,9 @@ def main() -> None:
         say(f"asking uv for a Python {python_version()}, which compiles the core for the page")
         found = bring_python() and host_python() is not None
     if not found:
-        tried.parent.mkdir(parents=True, exist_ok=True)
-        tried.touch()
+        with contextlib.suppress(OSError):  # then it is tried again
+            tried.parent.mkdir(parents=True, exist_ok=True)
+            tried.touch()
 
 
 if __name__ == "__main__":

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -116,10 +119,12 @@ def test_what_was_compiled_once_needs_no_toolchain(
     runtime: Runtime, store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = {"lab/advance.so": b"code", NOTE: b"{}"}
-    monkeypatch.setattr(module, "_compile", lambda project, runtime: made)
-    assert wasm_core(runtime, store) == made
-    monkeypatch.undo()
-    monkeypatch.setattr(module, "_compile", None)
+    with monkeypatch.context() as once:
+        once.setattr(toolchain, "emcc", lambda: "/usr/bin/emcc")
+        once.setattr(module, "_compile", lambda project, runtime: made)
+        assert wasm_core(runtime, store) == made
+        once.setattr(module, "_compile", None)
+        assert wasm_core(runtime, store) == made
     assert wasm_core(runtime, store) == made
     monkeypatch.setenv(core.ASKED, "pure")
     assert wasm_core(runtime, store) == {}
@@ -127,10 +132,55 @@ def test_what_was_compiled_once_needs_no_toolchain(
 
 
 @pytest.mark.usefixtures("not_asked")
+def test_another_emcc_compiles_again(
+    tmp_path: Path, runtime: Runtime, store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = iter([{"lab/advance.so": b"old"}, {"lab/advance.so": b"new"}])
+    (tmp_path / "real").mkdir()
+    script(tmp_path / "real" / "emcc", "")
+    (tmp_path / "emcc").symlink_to(tmp_path / "real" / "emcc")  # as Debian has it
+    monkeypatch.setattr(toolchain, "emcc", lambda: str(tmp_path / "emcc"))
+    monkeypatch.setattr(module, "_compile", lambda project, runtime: next(made))
+    release = tmp_path / "real" / "emscripten-version.txt"
+    for version, code in (("3.1.6", b"old"), ("3.1.58", b"new")):
+        release.write_text(f'"{version}"')
+        for _ in range(2):
+            assert wasm_core(runtime, store) == {"lab/advance.so": code}
+    assert capsys.readouterr().err == ""
+
+    def fails(project: object, runtime: object) -> None:
+        raise Without("it does not start")
+
+    release.write_text('"4.0"')
+    monkeypatch.setattr(module, "_compile", fails)
+    assert wasm_core(runtime, store) == {"lab/advance.so": b"new"}
+    assert "the compiled core that was made before: it does not start" in capsys.readouterr().err
+
+
+def test_two_builds_at_once_install_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = []
+
+    def slowly(command: list[str], *_: object, handles: Sequence[int]) -> None:
+        ran.append(command[2])
+        assert [os.fstat(handle) for handle in handles]  # what a child inherits, so that it keeps others out
+        Path(command[-1]).mkdir(exist_ok=True, parents=True) if command[2] == "venv" else time.sleep(0.2)
+
+    monkeypatch.setenv("SERVING_LAB_CACHE", str(tmp_path))
+    monkeypatch.setattr(module, "_run", slowly)
+    python = toolchain.HostPython(sys.executable, tmp_path)
+    with ThreadPoolExecutor(3) as builds:
+        (folder,) = set(builds.map(module._pyodide_build, [python] * 3))
+    assert ran == ["venv", "pip"] and (folder.parent / "done").exists()
+
+
+@pytest.mark.usefixtures("not_asked")
 def test_a_build_that_fails_says_its_last_line(
     tmp_path: Path, runtime: Runtime, store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     script(tmp_path / "pyodide", "echo first; echo 'nothing works today' >&2; exit 1")
+    monkeypatch.setattr(module, "_run", run_without_spaces(module._run))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "with a space"))
+    (tmp_path / "with a space").mkdir()
     python = toolchain.HostPython(sys.executable, headers(tmp_path))
     monkeypatch.setattr(toolchain, "emcc", lambda: "/usr/bin/emcc")
     monkeypatch.setattr(toolchain, "host_python", lambda: python)
@@ -141,6 +191,17 @@ def test_a_build_that_fails_says_its_last_line(
     monkeypatch.setattr(toolchain, "host_python", lambda: None)
     assert wasm_core(runtime, store) == {}
     assert "no Python 3.12 with its headers runs here; install one, or uv" in capsys.readouterr().err
+
+
+def run_without_spaces(run: Callable[..., None]) -> Callable[..., None]:
+    """`run`, and no path in what it is given has a space: pip and compilers would take it for several."""
+
+    def checked(command: list[str], problem: str, folder: Path, variables: dict[str, str], first: Path) -> None:
+        places = [*command[1:], str(folder), variables["TMPDIR"], variables["PYODIDE_XBUILDENV_PATH"]]
+        assert [place for place in places if " " in place] == []
+        run(command, problem, folder, variables, first)
+
+    return checked
 
 
 # ---- what it is made with -------------------------------------------------------------------------------------------
