@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import importlib
 import importlib.util
 import json
 import math
@@ -152,9 +153,8 @@ def peak_mb() -> float:
     Not `ru_maxrss` where Linux says better: that starts with what the parent process had.
     """
     if sys.platform == "emscripten":
-        import pyodide_js  # type: ignore[import-not-found]
-
-        return float(pyodide_js._module.HEAP8.length) / 1e6
+        runtime: Any = importlib.import_module("pyodide_js")  # there is one only inside Pyodide
+        return float(runtime._module.HEAP8.length) / 1e6
     try:
         status = Path("/proc/self/status").read_text()
     except OSError:
