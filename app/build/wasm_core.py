@@ -24,6 +24,7 @@ from app.build.say import say
 from app.build.sources import python_version
 from app.build.store import Store, sha256_hex
 from app.setup import toolchain
+from app.setup.environment import works
 from lab import core
 
 PYODIDE_BUILD = "pyodide-build>=0.39.2,<0.40"
@@ -53,13 +54,6 @@ cflags = "-O2 -g0 -fPIC"
 ldflags = "-O2 -g0 -sWASM_BIGINT -sSIDE_MODULE=1"
 """
 """A project that is nothing but the hot modules."""
-
-SETUP = """\
-from backend import settings
-from setuptools import setup
-
-setup(**settings())
-"""
 
 
 class Without(Exception):
@@ -119,7 +113,6 @@ def _project() -> dict[str, bytes]:
     lab = ROOT / "lab"
     files = {
         "pyproject.toml": PROJECT.encode(),
-        "setup.py": SETUP.encode(),
         "app/setup/backend.py": (APP / "setup" / "backend.py").read_bytes(),
         "lab/__init__.py": b"",
         "lab/core.py": (lab / "core.py").read_bytes(),
@@ -141,7 +134,7 @@ def _compile(project: dict[str, bytes], runtime: Runtime) -> dict[str, bytes]:
             f"no Python {python_version()} with its headers runs here; install one, or uv, which brings one "
             "(python -m app.setup.toolchain), then build again"
         )
-    say(f"compiling {len(core.HOT)} hot modules of the core to WebAssembly with {compiler}")
+    say(f"compiling {', '.join(core.HOT)} to WebAssembly with {compiler}")
     bin_folder = _pyodide_build(python)
     with tempfile.TemporaryDirectory(prefix="serving-lab-core-", dir=_without_spaces()) as folder:
         place = Path(folder)
@@ -195,12 +188,16 @@ def check_imports(side_modules: dict[str, bytes], runtime: Runtime) -> None:
 
 
 def _pyodide_build(python: toolchain.HostPython) -> Path:
-    """The folder of programs of an environment that has pyodide-build, made if it is not there."""
+    """The folder of programs of an environment that has pyodide-build, made if it is not there or no longer runs."""
     home = cache_folder() / "pyodide-build" / sha256_hex(f"{PYODIDE_BUILD} {python.path}".encode())[:16]
     done = home / "done"
-    if not done.exists():
+
+    def there() -> bool:  # the Python that it was made with may have gone
+        return done.exists() and works(str(home / "bin" / "python"), "-c", "import pyodide_build")
+
+    if not there():
         with alone(home.with_suffix(".lock")) as handles:
-            if not done.exists():
+            if not there():
                 say(f"installing {PYODIDE_BUILD} with {python.path}")
                 make = [python.path, "-m", "venv", "--clear", str(home)]
                 _run(make, "no virtual environment could be made", handles=handles)

@@ -21,13 +21,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from setuptools import build_meta
-from setuptools.build_meta import (
-    build_sdist,
-    get_requires_for_build_sdist,
-    prepare_metadata_for_build_editable,
-    prepare_metadata_for_build_wheel,
-)
+from setuptools import setup
+from setuptools.build_meta import _BuildMetaBackend
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 from setuptools.extension import Extension
@@ -49,6 +44,9 @@ ROOT = Path(__file__).resolve().parents[2]
 LAB = ROOT / "lab"
 MADE = Path("build", "core")
 """Where the generated C goes, from ROOT; the same in every build, since compilers write it into what they make."""
+
+SUFFIX: str = sysconfig.get_config_var("EXT_SUFFIX")
+"""Ending of the extensions of the Python that they are made for: in a cross-build, not of the one that runs this."""
 
 FLAGS = ["-O2", "-g0"] if os.name == "posix" else []
 
@@ -73,57 +71,60 @@ def _load_core() -> ModuleType:
 
 core = _load_core()
 
-current: dict[str, Any] = {"extensions": [], "without": ""}
-"""What this build adds to pyproject.toml; setup.py asks for it."""
 
+class Backend(_BuildMetaBackend):
+    """setuptools' own backend, with the extensions of this build: what pyproject.toml cannot say.
 
-def settings() -> dict[str, Any]:
-    """Arguments of `setuptools.setup`."""
-    return {
-        "ext_modules": current["extensions"],
-        "cmdclass": {"build_py": WithNote, "build_ext": WithDigests},
-        "options": {"build_ext": {"parallel": os.cpu_count() or 1}},
-    }
+    extensions: the hot modules as C
+    sources:    digests of what they are made of; see lab/core.py
+    without:    why there are none
+    """
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.extensions: list[Extension] = []
+        self.sources: dict[str, str] = {}
+        self.without = ""
 
-def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
-    """PEP 517: Cython only where it is of use."""
-    return [*build_meta.get_requires_for_build_wheel(config_settings), *([] if _without() else [CYTHON])]
+    def run_setup(self, setup_script: str = "") -> None:
+        """In place of a `setup.py`, which setuptools runs for each of its commands."""
+        setup(
+            ext_modules=self.extensions,
+            cmdclass={"build_py": WithNote, "build_ext": WithDigests},
+            options={"build_ext": {"parallel": os.cpu_count() or 1}},
+        )
 
+    def get_requires_for_build_wheel(self, config_settings: Any = None) -> list[str]:
+        """PEP 517, and for editable ones PEP 660: Cython only where it is of use."""
+        return [*super().get_requires_for_build_wheel(config_settings), *([] if _without() else [CYTHON])]
 
-def get_requires_for_build_editable(config_settings: Any = None) -> list[str]:
-    """PEP 660: the same."""
-    return [*build_meta.get_requires_for_build_editable(config_settings), *([] if _without() else [CYTHON])]
+    def build_wheel(self, *arguments: Any, **named: Any) -> str:
+        """PEP 517."""
+        return self._build(super().build_wheel, *arguments, **named)
 
+    def build_editable(self, *arguments: Any, **named: Any) -> str:
+        """PEP 660: the extensions go beside their sources."""
+        return self._build(super().build_editable, *arguments, **named)
 
-def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
-    """PEP 517."""
-    return _build(build_meta.build_wheel, wheel_directory, config_settings, metadata_directory)
-
-
-def build_editable(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
-    """PEP 660: the extensions go beside their sources."""
-    return _build(build_meta.build_editable, wheel_directory, config_settings, metadata_directory)
-
-
-def _build(build: Callable[..., str], *arguments: Any) -> str:
-    """Builds with the extensions, else without."""
-    without = _without()
-    if not without:
-        try:
-            current.update(extensions=_extensions(), without="")
-            return build(*arguments)
-        except (Exception, SystemExit) as problem:
-            lines = str(problem).splitlines() or [type(problem).__name__]
-            without = f"it did not compile when it was installed ({lines[0]})"
-        finally:
-            current["extensions"] = []
-            shutil.rmtree(MADE, ignore_errors=True)
-    if core.asked() == core.COMPILED:
-        sys.exit(f"serving-lab: {core.ASKED}=compiled cannot be had: {without}")
-    print(f"serving-lab: pure Python core: {without}", file=sys.stderr)
-    current["without"] = without
-    return build(*arguments)
+    def _build(self, build: Callable[..., str], *arguments: Any, **named: Any) -> str:
+        """Builds with the extensions, else without."""
+        self.without = _without()
+        if not self.without:
+            try:
+                # Before they are compiled: what is edited meanwhile is then seen to have changed.
+                self.sources = _digests(LAB / file for name in core.HOT for file in core.sources_of(name))
+                self.extensions = _extensions()
+                return build(*arguments, **named)
+            except (Exception, SystemExit) as problem:
+                lines = str(problem).splitlines() or [type(problem).__name__]
+                self.without = f"it did not compile when it was installed ({lines[0]})"
+            finally:
+                self.extensions = []
+                shutil.rmtree(MADE, ignore_errors=True)
+        if core.asked() == core.COMPILED:
+            sys.exit(f"serving-lab: {core.ASKED}=compiled cannot be had: {self.without}")
+        print(f"serving-lab: pure Python core: {self.without}", file=sys.stderr)
+        return build(*arguments, **named)
 
 
 def _without() -> str:
@@ -134,8 +135,7 @@ def _without() -> str:
         sys.exit(f"serving-lab: {problem}")
     if asked == core.PURE:
         return f"{core.ASKED}=pure was asked for when it was installed; {core.AGAIN}"
-    compiler = shlex.split(sysconfig.get_config_var("CC") or "cc")[0]
-    compiler = shlex.split(os.environ.get("CC", compiler))[0]
+    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[0]
     if os.name == "posix" and shutil.which(compiler) is None:
         return f"no C compiler ({compiler}) was there when it was installed; on Debian: apt-get install gcc libc6-dev"
     if not Path(sysconfig.get_path("include"), "Python.h").exists():
@@ -165,18 +165,20 @@ def _digests(files: Iterable[Path]) -> dict[str, str]:
 
 def _leave_note(folder: Path, note: dict[str, Any]) -> None:
     """Puts the note where the extensions go; see lab/core.py."""
-    suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    (folder / core.note_name(suffix)).write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
+    (folder / core.note_name(SUFFIX)).write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
 
 
 class WithNote(build_py):
-    """Leaves a note of why there are no extensions, if there are none."""
+    """Leaves a note of why there are no extensions, if there are none, and none of what is no longer compiled."""
 
     def run(self) -> None:
-        """Called by setuptools."""
+        """Called by setuptools, before it compiles."""
         super().run()
-        if current["without"]:
-            _leave_note(LAB if self.editable_mode else Path(self.build_lib, "lab"), {"without": current["without"]})
+        folder = LAB if self.editable_mode else Path(self.build_lib, "lab")
+        for left in {*folder.glob(f"*{SUFFIX}")} - {folder / core.extension_of(name, SUFFIX) for name in core.HOT}:
+            left.unlink()  # by an earlier build; Python would prefer it to its source, whatever that is now
+        if backend.without:
+            _leave_note(folder, {"without": backend.without})
 
 
 class WithDigests(build_ext):
@@ -185,7 +187,17 @@ class WithDigests(build_ext):
     def run(self) -> None:
         """Called by setuptools, if there are any."""
         super().run()
-        sources = [LAB / file for name in core.HOT for file in core.sources_of(name)]
         made = [Path(self.build_lib, self.get_ext_filename(name)) for name in core.HOT]
         folder = LAB if self.inplace else Path(self.build_lib, "lab")
-        _leave_note(folder, {"sources": _digests(sources), "extensions": _digests(made)})
+        _leave_note(folder, {"sources": backend.sources, "extensions": _digests(made)})
+
+
+backend = Backend()
+build_editable = backend.build_editable
+build_sdist = backend.build_sdist
+build_wheel = backend.build_wheel
+get_requires_for_build_editable = backend.get_requires_for_build_editable
+get_requires_for_build_sdist = backend.get_requires_for_build_sdist
+get_requires_for_build_wheel = backend.get_requires_for_build_wheel
+prepare_metadata_for_build_editable = backend.prepare_metadata_for_build_editable
+prepare_metadata_for_build_wheel = backend.prepare_metadata_for_build_wheel

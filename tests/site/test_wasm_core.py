@@ -157,13 +157,37 @@ def test_another_emcc_compiles_again(
     assert "the compiled core that was made before: it does not start" in capsys.readouterr().err
 
 
+def test_an_environment_that_no_longer_runs_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+
+    def make(command: list[str], *_: object, handles: Sequence[int]) -> None:
+        ran.append(command[2])
+        if command[2] == "venv":
+            (Path(command[-1]) / "bin").mkdir(exist_ok=True, parents=True)
+            script(Path(command[-1]) / "bin" / "python", "exit 0")
+
+    monkeypatch.setenv("SERVING_LAB_CACHE", str(tmp_path))
+    monkeypatch.setattr(module, "_run", make)
+    python = toolchain.HostPython(sys.executable, tmp_path)
+    for _ in range(2):
+        folder = module._pyodide_build(python)
+    assert ran == ["venv", "pip"]
+    script(folder / "python", "exit 1")
+    module._pyodide_build(python)
+    assert ran == ["venv", "pip"] * 2
+
+
 def test_two_builds_at_once_install_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = []
 
     def slowly(command: list[str], *_: object, handles: Sequence[int]) -> None:
         ran.append(command[2])
         assert [os.fstat(handle) for handle in handles]  # what a child inherits, so that it keeps others out
-        Path(command[-1]).mkdir(exist_ok=True, parents=True) if command[2] == "venv" else time.sleep(0.2)
+        if command[2] == "venv":
+            (Path(command[-1]) / "bin").mkdir(exist_ok=True, parents=True)
+            script(Path(command[-1]) / "bin" / "python", "exit 0")
+        else:
+            time.sleep(0.2)
 
     monkeypatch.setenv("SERVING_LAB_CACHE", str(tmp_path))
     monkeypatch.setattr(module, "_run", slowly)
