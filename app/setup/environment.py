@@ -104,7 +104,7 @@ def stamp_for(core: str, extras: list[str]) -> str:
     names = () if core == "compiled" else ("cc", "gcc", "clang", os.environ.get("CC", "cc"))
     compilers = [name for name in names if shutil.which(name)]
     digest = hashlib.sha256(repr((str(ROOT), extras, compilers)).encode())
-    for file in (ROOT / "pyproject.toml", ROOT / "setup.py", ROOT / "app" / "setup" / "backend.py"):
+    for file in (ROOT / "pyproject.toml", ROOT / "app" / "setup" / "backend.py"):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 
@@ -113,8 +113,8 @@ def main(extras: list[str]) -> None:
     stamp = VENV / ".installed"
     known = stamp.read_text().split() if stamp.exists() else []
     core = core_now()
-    enough = ("compiled",) if os.environ.get("SERVING_LAB_CORE") == "compiled" else ("compiled", "pure")
-    if core in enough and stamp_for(core, extras) in known:
+    required = os.environ.get("SERVING_LAB_CORE") == "compiled"
+    if core in (("compiled",) if required else ("compiled", "pure")) and stamp_for(core, extras) in known:
         return
     if not works(str(PYTHON), "-m", "pip", "--version"):
         say("making the virtual environment .venv")
@@ -122,9 +122,10 @@ def main(extras: list[str]) -> None:
         known = []
     target = f".[{','.join(extras)}]" if extras else "."
     command = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--editable", target]
-    if core == "outdated" and stamp_for("compiled", extras) in known:
-        say("compiling the core again, since its sources have changed")
-        command.append("--no-deps")
+    core_alone = core != "" and stamp_for("compiled", extras) in known
+    if core_alone:
+        say("compiling the core again, since its sources, or what compiles them, have changed")
+        command += ["--no-deps", "--retries", "1"]
     else:
         say(f"installing {target} and what it needs (a minute or two the first time)")
     done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
@@ -132,13 +133,23 @@ def main(extras: list[str]) -> None:
         ours = [line for line in done.stderr.splitlines() if line.strip().startswith("serving-lab:")]
         if ours:
             sys.exit(f"setup: {ours[0].strip()}")
+        if core_alone and not required:  # all else is there, and the plain core does as well
+            said = [line.strip() for line in done.stderr.splitlines() if line.strip().startswith("ERROR: ")]
+            say(f"the pure Python core runs, since pip could not compile: {said[-1] if said else 'it says nothing'}")
+            return
         print(done.stderr.strip(), file=sys.stderr)
         sys.exit("setup: pip could not install the lab; its message stands above. Is a package index within reach?")
     core = core_now()
-    stamp.write_text("\n".join([*known[-8:], stamp_for(core, extras)]) + "\n")
+    # As for the compiled core: that what pyproject.toml asks for is there, whatever core came of it.
+    kept = dict.fromkeys([*known[-8:], stamp_for("compiled", extras), stamp_for(core, extras)])
+    stamp.write_text("\n".join(kept) + "\n")
     if core != "compiled":
         say(ask("from lab import core; print(core.why())"))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.path.insert(0, str(ROOT))
+    from app.build.locks import alone  # standard library only, too
+
+    with alone(ROOT / "build" / "setup.lock"):  # two at once would compile in the same folder
+        main(sys.argv[1:])
