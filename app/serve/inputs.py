@@ -11,10 +11,12 @@ from app.build import sources
 from app.build.packages import HOST_PACKAGES, OUR_PACKAGES
 from app.build.paths import ROOT
 from app.build.store import sha256_hex
+from app.setup import toolchain
 
 
 def fingerprint(*settings: object) -> str:
-    """Changes with our sources, with the versions of what is installed, with what is fetched, and with `settings`."""
+    """Changes with our sources, with the versions of what is installed, with what is fetched, with what compiles
+    the core for the page, and with `settings`."""
     total = hashlib.sha256(repr(settings).encode())
     for line in _lines():
         total.update(line.encode() + b"\n")
@@ -23,6 +25,7 @@ def fingerprint(*settings: object) -> str:
 
 def _lines() -> Iterator[str]:
     yield f"{sources.runtime().file} {sources.runtime().sha256}"
+    yield toolchain.in_reach()
     distributions = importlib.metadata.packages_distributions()
     for name in sorted({name for package in HOST_PACKAGES for name in distributions.get(package, ())}):
         yield f"{name} {importlib.metadata.version(name)}"

@@ -140,21 +140,35 @@ def bring_python() -> bool:
     return works(uv, "python", "install", "--no-bin", "--install-dir", str(_brought()), python_version())
 
 
+def _tried() -> Path:
+    """A file that is there while the toolchain cannot be had, as new as the last attempt."""
+    return cache_folder() / "toolchain-tried"
+
+
+def in_reach() -> str:
+    """What a quick look tells of whether a site gets the compiled core: when it changes, another site may come."""
+    return f"{os.environ.get(ASKED, '')} {emcc()} {_tried().exists()}"
+
+
 def main() -> None:
     """Called by the Makefile, before anything is built. What fails is not tried again on the same day."""
-    tried = cache_folder() / "toolchain-tried"
-    lately = tried.exists() and time.time() - tried.stat().st_mtime < DAY
-    if os.environ.get(ASKED) == PURE or (lately and not os.environ.get("CI")):
+    if os.environ.get(ASKED) == PURE:
         return
     found = emcc() is not None and host_python() is not None
+    tried = _tried()
+    lately = tried.exists() and time.time() - tried.stat().st_mtime < DAY
+    if not found and lately and not os.environ.get("CI"):
+        return
     if emcc() is None and (os.geteuid() == 0 or os.environ.get("CI")):
         say(f"installing Debian's emscripten, which compiles the core for the page ({ASKED}=pure does without)")
         found = apt_install("emscripten") and emcc() is not None and host_python() is not None
     if emcc() is not None and not found:
         say(f"asking uv for a Python {python_version()}, which compiles the core for the page")
         found = bring_python() and host_python() is not None
-    if not found:
-        with contextlib.suppress(OSError):  # then it is tried again
+    with contextlib.suppress(OSError):  # then it is tried again
+        if found:
+            tried.unlink(missing_ok=True)
+        else:
             tried.parent.mkdir(parents=True, exist_ok=True)
             tried.touch()
 

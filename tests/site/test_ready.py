@@ -108,6 +108,15 @@ def test_versions_of_what_is_shipped_count(builds: list[int], monkeypatch: pytes
     assert inputs.fingerprint() != first
 
 
+def test_what_compiles_the_core_counts(builds: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    found = set()
+    for asked, emcc in (("", None), ("", "/usr/bin/emcc"), ("compiled", None), ("pure", None)):
+        monkeypatch.setenv("SERVING_LAB_CORE", asked)
+        monkeypatch.setattr(inputs.toolchain, "emcc", lambda emcc=emcc: emcc)
+        found.add(inputs.fingerprint())
+    assert len(found) == 4
+
+
 def test_a_folder_is_opened_as_the_list_says(builds: list[int]) -> None:
     site = open_site(ready.ready_site())
     assert site is not None
