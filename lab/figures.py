@@ -13,7 +13,7 @@ from typing import Any
 
 from lab.advance import MORE, TOO_LONG, Advance
 from lab.engine import replay
-from lab.metrics import mean, p95, summarize
+from lab.metrics import plain_figures, summarize
 from lab.options import PLAIN, Options
 from lab.policies import policy_named
 from lab.records import Idle, Iteration, Rejected
@@ -185,23 +185,17 @@ def _advanced(
         pass
     if reached == TOO_LONG:
         raise TooLongError
-    busy, waits, latencies = advance.busy, columns.waits(), columns.latencies()
-    offered = limits.max_num_seqs * busy
-    metrics = {
-        "iterations": max(columns.finish, default=0),
-        "busy_iterations": busy,
-        "decoded_tokens": advance.decoded,
-        "utilization": advance.decoded / offered if offered else 0.0,
-        "wait_mean": mean(waits),
-        "wait_p95": p95(waits),
-        "wait_max": max(waits, default=0),
-        "latency_mean": mean(latencies),
-        "latency_p95": p95(latencies),
-        "peak_pages": advance.peak_pages,
-        "wasted_slots_peak": advance.peak_wasted,
-        "occupancy": advance.pages_held / (limits.num_pages * busy) if busy else 0.0,
-        "preemptions": advance.preempted,
-        "completed": len(waits),
-        "rejected": [entry.to_row() for entry in rejected],
-    }
+    metrics = plain_figures(
+        limits,
+        waits=columns.waits(),
+        latencies=columns.latencies(),
+        rejected=rejected,
+        iterations=max(columns.finish, default=0),
+        busy=advance.busy,
+        decoded=advance.decoded,
+        peak_pages=advance.peak_pages,
+        peak_wasted=advance.peak_wasted,
+        pages_held=advance.pages_held,
+        preemptions=advance.preempted,
+    )
     return Figures(metrics, advance.gated, CLOSED_FORM if spans else "loop: asked for", columns.by_request)

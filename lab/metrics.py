@@ -112,27 +112,60 @@ class Tally:
         by_request = self.requests()
         requests = by_request.values()
         rejected = self.rejected if self._options is None else self.rejected + self._options.refused
-        waits = [request["wait"] for request in requests]
-        latencies = [request["latency"] for request in requests]
-        offered = self.limits.max_num_seqs * self._busy
-        return {
-            "iterations": max(self._finish.values(), default=0),
-            "busy_iterations": self._busy,
-            "decoded_tokens": self._decoded,
-            "utilization": self._decoded / offered if offered else 0.0,
-            "wait_mean": mean(waits),
-            "wait_p95": p95(waits),
-            "wait_max": max(waits, default=0),
-            "latency_mean": mean(latencies),
-            "latency_p95": p95(latencies),
-            "peak_pages": self._peak_pages,
-            "wasted_slots_peak": self._peak_wasted,
-            "occupancy": self._pages_held / (self.limits.num_pages * self._busy) if self._busy else 0.0,
-            "preemptions": sum(self._preemptions.values()),
-            "completed": len(self._finish),
-            "rejected": [entry.to_row() for entry in rejected],
-            **({} if self._options is None else self._options.figures(by_request)),
-        }
+        figures = plain_figures(
+            self.limits,
+            waits=[request["wait"] for request in requests],
+            latencies=[request["latency"] for request in requests],
+            rejected=rejected,
+            iterations=max(self._finish.values(), default=0),
+            busy=self._busy,
+            decoded=self._decoded,
+            peak_pages=self._peak_pages,
+            peak_wasted=self._peak_wasted,
+            pages_held=self._pages_held,
+            preemptions=sum(self._preemptions.values()),
+        )
+        return figures if self._options is None else figures | self._options.figures(by_request)
+
+
+def plain_figures(
+    limits: Limits,
+    *,
+    waits: Sequence[int],
+    latencies: Sequence[int],
+    rejected: Iterable[Rejected],
+    iterations: int,
+    busy: int,
+    decoded: int,
+    peak_pages: int,
+    peak_wasted: int,
+    pages_held: int,
+    preemptions: int,
+) -> dict[str, Any]:
+    """The figures by name, from what was counted.
+
+    waits, latencies: of each request that finished, in iterations
+    busy:             iterations that were not idle
+    pages_held:       summed over these
+    """
+    offered = limits.max_num_seqs * busy
+    return {
+        "iterations": iterations,
+        "busy_iterations": busy,
+        "decoded_tokens": decoded,
+        "utilization": decoded / offered if offered else 0.0,
+        "wait_mean": mean(waits),
+        "wait_p95": p95(waits),
+        "wait_max": max(waits, default=0),
+        "latency_mean": mean(latencies),
+        "latency_p95": p95(latencies),
+        "peak_pages": peak_pages,
+        "wasted_slots_peak": peak_wasted,
+        "occupancy": pages_held / (limits.num_pages * busy) if busy else 0.0,
+        "preemptions": preemptions,
+        "completed": len(waits),
+        "rejected": [entry.to_row() for entry in rejected],
+    }
 
 
 def summarize(
