@@ -11,11 +11,10 @@ from typing import Any
 
 from playwright.sync_api import Browser, Error, Page, Playwright, sync_playwright
 
-from app.setup.browser import chromium
+from app.setup.browser import ARGUMENTS, chromium
 from lab.bench.lines import SECONDS, WorkerError, understood
 
 HERE = Path(__file__).resolve().parent
-ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
 TYPES = {"mjs": "text/javascript", "js": "text/javascript", "wasm": "application/wasm", "html": "text/html"}
 PAGE = """<!doctype html><meta charset="utf-8"><title>benchmark</title><script>
 const core = location.hash.slice(1);
@@ -55,6 +54,7 @@ class Chromium:
         except Error as error:
             self._playwright.stop()
             self._server.shutdown()
+            self._server.server_close()
             raise WorkerError(f"Chromium does not start: {error.message.splitlines()[0]}") from None
         self.version = self._browser.version
 

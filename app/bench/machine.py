@@ -5,17 +5,17 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
-from pathlib import Path
 from typing import Any
 
 from app.build import sources
+from lab.bench.machine import cores, cpu
 
 
 def machine(chromium: str) -> dict[str, Any]:
     """Processor, cores and versions; `chromium`: the browser's own version."""
     return {
-        "processor": _processor(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "processor": cpu(),
+        "cores": cores(),
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         "chromium": chromium,
@@ -38,12 +38,3 @@ def words(facts: dict[str, Any], loads: list[float]) -> list[str]:
         f"Chromium {facts['chromium']}, Pyodide {facts['pyodide']}, Panel {facts['panel']}, Bokeh {facts['bokeh']}, "
         f"serving-lab {facts['serving-lab']}, Python {facts['python']}, Playwright {facts['playwright']}",
     ]
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())

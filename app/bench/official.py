@@ -13,6 +13,7 @@ import tempfile
 import urllib.request
 import zipfile
 from collections.abc import Mapping
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def official_wheels(lock: Mapping[str, Any], store: Store) -> dict[str, bytes]:
     if len(found) < len(wanted):
         try:
             found |= _from_folder(asked["folder"], wanted.keys() - found.keys())
-        except OSError as problem:
+        except (OSError, HTTPException) as problem:
             say(f"plain's wheels: {asked['folder']} failed: {problem}")
             found |= _from_carrier(asked["carrier"], wanted.keys() - found.keys())
     for one in asked["indexed"]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from lab.aligned import aligned
+
 Records = Sequence[Mapping[str, Any]]
 
 OURS, PLAIN = "site", "plain"
@@ -123,9 +125,5 @@ def _ratio(ours: list[float], plain: list[float], measure: Measure) -> str:
 
 
 def _aligned(rows: list[list[str]]) -> str:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [
-        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
-        for row in rows
-    ]
-    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+    heading, *lines = aligned(rows)
+    return "\n".join([heading, "-" * len(heading), *lines])

@@ -12,8 +12,8 @@ from pathlib import Path
 def machine() -> dict[str, str]:
     """CPU, cores, system, versions of what compiles, and the load; what is not known is left out."""
     known = {
-        "CPU": _cpu(),
-        "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
+        "CPU": cpu(),
+        "cores": str(cores()),
         "memory": _memory(),
         "system": platform.platform(),
         "C compiler": _first_line("cc", "--version"),
@@ -29,7 +29,13 @@ def load() -> str:
     return " ".join(f"{value:.2f}" for value in os.getloadavg()) if hasattr(os, "getloadavg") else ""
 
 
-def _cpu() -> str:
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def cpu() -> str:
+    """The processor's name, as far as this machine tells."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
