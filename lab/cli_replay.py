@@ -101,8 +101,6 @@ def run_replay(arguments: argparse.Namespace) -> int:
             perfetto = PerfettoTrace(policies, options)
             watchers.append(perfetto)
             perfetto_out = _opened(arguments.perfetto, outputs)
-        if watchers or uncovered(options, trace.time_unit) is not None:  # nothing is watched just to show progress
-            watchers += _progress(outputs)
 
         def watch(policy: str, record: Iteration | Idle) -> None:
             for watcher in watchers:
@@ -114,6 +112,7 @@ def run_replay(arguments: argparse.Namespace) -> int:
                 policies=policies,
                 keep_records=False,
                 watch=watch if watchers else None,
+                reached=_progress(outputs),
                 sha256=partial(trace_sha256, read),
             )
         except InputError as error:
@@ -132,17 +131,16 @@ def _way(replay: Replay) -> str:
     reasons = [outcome.way.removeprefix("loop: ") for outcome in replay.policies.values() if outcome.way != CLOSED_FORM]
     if not reasons:
         return "quiet spans in closed form"
-    # What is only watched to show progress is watched since an option needs it.
     return f"iteration by iteration, since {uncovered(replay.options, replay.trace.time_unit) or reasons[0]}"
 
 
-def _progress(outputs: contextlib.ExitStack) -> list[Watch]:
+def _progress(outputs: contextlib.ExitStack) -> ReplayProgress | None:
     """The progress of a replay that may take long, on a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
-        return []
+        return None
     progress = ReplayProgress(sys.stderr)
     outputs.callback(progress.clear)
-    return [progress]
+    return progress
 
 
 def _policies(text: str) -> list[str]:

@@ -30,7 +30,7 @@ MOST = 1 << 61
 """Below this, sums and differences of two numbers fit into 64 bits with a bit to spare."""
 
 A_WHILE = 1 << 16
-"""Steps after which Python may look whether it is interrupted: well under a second."""
+"""Steps after which Python may look whether it is interrupted, and progress is told: about a second at the most."""
 
 
 class TooLongError(Exception):
@@ -70,12 +70,14 @@ def figures(
     spans: bool = True,
     most: int | None = None,
     checked: bool = False,
+    reached: Callable[[int], None] | None = None,
 ) -> Figures:
     """Replay `requests` under `policy` and keep the figures only.
 
     spans:   False goes one iteration after the other; the outcome is the same
     most:    iterations that it may take
     checked: `requests` are those of a Trace, which has looked at them
+    reached: is called every now and then with the iteration that the replay has come to
 
     Raises InputError as `lab.engine.replay` does, and TooLongError.
     """
@@ -87,20 +89,26 @@ def figures(
         columns = Columns(servable)
         why = too_large(columns, limits)
     if why is None:
-        return _advanced(columns, limits, policy, rejected, spans, most)
+        return _advanced(columns, limits, policy, rejected, spans, most, reached)
     gates: dict[str, int] = {}
-    records = _counted(replay(servable, limits, policy, options, time_unit), gates, most)
+    records = _counted(replay(servable, limits, policy, options, time_unit), gates, most, reached)
     summary = summarize(records, requests, limits, rejected, options, time_unit)
     return Figures(summary["metrics"], gates, f"loop: {why}", lambda: summary["requests"])
 
 
 def _counted(
-    records: Iterable[Iteration | Idle], gates: dict[str, int], most: int | None
+    records: Iterable[Iteration | Idle],
+    gates: dict[str, int],
+    most: int | None,
+    reached: Callable[[int], None] | None,
 ) -> Iterator[Iteration | Idle]:
     """`records`, with their gates counted."""
     for record in records:
-        if most is not None and (record.last if isinstance(record, Idle) else record.iteration) > most:
+        last = record.last if isinstance(record, Idle) else record.iteration
+        if most is not None and last > most:
             raise TooLongError
+        if reached is not None:
+            reached(last)
         if isinstance(record, Iteration) and record.gate is not None:
             gates[record.gate] = gates.get(record.gate, 0) + 1
         yield record
@@ -162,7 +170,13 @@ def too_large(columns: Columns, limits: Limits) -> str | None:
 
 
 def _advanced(
-    columns: Columns, limits: Limits, policy: str, rejected: Sequence[Rejected], spans: bool, most: int | None
+    columns: Columns,
+    limits: Limits,
+    policy: str,
+    rejected: Sequence[Rejected],
+    spans: bool,
+    most: int | None,
+    reached: Callable[[int], None] | None,
 ) -> Figures:
     advance = Advance(
         columns.arrival,
@@ -181,9 +195,10 @@ def _advanced(
         limits.page_size <= MOST_BUCKETS,
     )
     last = MOST if most is None else most
-    while (reached := advance.replay(last, A_WHILE)) == MORE:
-        pass
-    if reached == TOO_LONG:
+    while (state := advance.replay(last, A_WHILE)) == MORE:
+        if reached is not None:
+            reached(advance.iteration)
+    if state == TOO_LONG:
         raise TooLongError
     metrics = plain_figures(
         limits,

@@ -20,6 +20,7 @@ from lab.workload import Limits, Trace
 SCHEMA_VERSION = 1
 
 Watch = Callable[[str, Iteration | Idle], None]
+Reached = Callable[[str, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,7 @@ def run(
     options: Options | None = None,
     keep_records: bool = True,
     watch: Watch | None = None,
+    reached: Reached | None = None,
     sha256: str | Callable[[], str] | None = None,
 ) -> Replay:
     """Replay `trace` under each of `policies`.
@@ -133,6 +135,7 @@ def run(
     keep_records: False keeps the figures only, so that memory does not grow with the iterations
     watch:        is called with (policy, record) for every record as it is made; without it and without records, none
                   is made where `lab.figures` can do without
+    reached:      is called with (policy, iteration) every now and then, and has none made
     sha256:       of the trace as it was read, if that was in another time unit, or what gives it when it is asked for
 
     Raises InputError for an unknown or repeated policy, options that do not go with the limits, and as the engine does.
@@ -149,7 +152,7 @@ def run(
     outcomes: dict[str, PolicyReplay] = {}
     for name in policies:
         if not keep_records and watch is None:
-            outcomes[name] = _figures_only(trace, limits, name, options)
+            outcomes[name] = _figures_only(trace, limits, name, options, reached)
             continue
         servable, rejected = screen(trace.requests, limits, name, options)
         tally = Tally(trace.requests, limits, rejected, options, trace.time_unit)
@@ -160,6 +163,8 @@ def run(
                 records.append(record)
             if watch is not None:
                 watch(name, record)
+            if reached is not None:
+                reached(name, record.last if isinstance(record, Idle) else record.iteration)
         way = "loop: each iteration is kept" if keep_records else "loop: each iteration is asked for"
         outcomes[name] = PolicyReplay(tally.metrics(), records, way, cache(tally.requests))
     return Replay(trace, limits, outcomes, options, fingerprint)
@@ -169,8 +174,14 @@ def _fingerprint(trace: Trace, known: str | None) -> str:
     return known or trace_sha256(trace)
 
 
-def _figures_only(trace: Trace, limits: Limits, policy: str, options: Options) -> PolicyReplay:
+def _figures_only(trace: Trace, limits: Limits, policy: str, options: Options, reached: Reached | None) -> PolicyReplay:
     from lab.figures import figures  # the page starts with a replay that keeps its records, and does without
 
-    found = figures(trace.requests, limits, policy, options=options, time_unit=trace.time_unit, checked=True)
+    found = figures(
+        *(trace.requests, limits, policy),
+        options=options,
+        time_unit=trace.time_unit,
+        checked=True,
+        reached=None if reached is None else partial(reached, policy),
+    )
     return PolicyReplay(found.metrics, [], found.way, cache(found.requests))

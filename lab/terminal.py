@@ -7,9 +7,7 @@ import time
 from typing import TextIO
 
 from lab.errors import printable
-from lab.records import Idle, Iteration
 
-RECORDS_A_LOOK = 2000
 SECONDS_A_LINE = 0.5
 
 
@@ -24,18 +22,16 @@ class ReplayProgress:
 
     def __init__(self, out: TextIO) -> None:
         self.out = out
-        self._records = 0
         self._due = time.monotonic() + SECONDS_A_LINE
         self._shown = 0
 
-    def __call__(self, policy: str, record: Iteration | Idle) -> None:
-        """Count one record."""
-        self._records += 1
-        if self._records % RECORDS_A_LOOK or time.monotonic() < self._due:
+    def __call__(self, policy: str, iteration: int) -> None:
+        """Show `iteration`, unless one was shown just now."""
+        now = time.monotonic()
+        if now < self._due:
             return
-        self._due = time.monotonic() + SECONDS_A_LINE
-        reached = record.last if isinstance(record, Idle) else record.iteration
-        line = f"replaying {policy}: iteration {reached}"
+        self._due = now + SECONDS_A_LINE
+        line = f"replaying {policy}: iteration {iteration}"
         self.out.write("\r" + line.ljust(self._shown))
         self.out.flush()
         self._shown = len(line)

@@ -1,5 +1,6 @@
 """Figures without records are those of the records, to the last digit, on every way there is to make them."""
 
+import io
 import json
 from dataclasses import fields, replace
 
@@ -16,6 +17,7 @@ from lab.figures import CLOSED_FORM, MOST, Columns, TooLongError, figures, too_l
 from lab.formats.trace_json import read_trace
 from lab.options import PLAIN, Options
 from lab.replay import run
+from lab.terminal import ReplayProgress
 from lab.workload import Limits, Request, Trace
 
 BOTH = ("static", "continuous")
@@ -204,6 +206,32 @@ def test_a_replay_goes_on_after_each_look_at_interrupts(way, monkeypatch):
         assert looks.count("ended") == 1 and set(looks) <= {"more", "ended"}
         assert (len(looks) > 20) == (a_while < 10)
         looks.clear()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"options": Options(figures=True)}, {"watch": lambda policy, record: None}],
+    ids=["figures", "option", "watched"],
+)
+def test_how_far_a_replay_is_can_be_followed_on_every_way(given, monkeypatch):
+    monkeypatch.setattr("lab.figures.A_WHILE", 1)
+    seen = []
+    course = read_trace(COURSE)
+    reached = lambda policy, iteration: seen.append((policy, iteration))  # noqa: E731
+    run(course, policies=["static"], keep_records=False, reached=reached, **given)
+    assert len(seen) > 3 and seen == sorted(seen) and {policy for policy, _ in seen} == {"static"}
+    assert 100 < seen[-1][1] <= 116
+
+
+def test_progress_is_one_line_that_is_taken_away(monkeypatch):
+    out, now = io.StringIO(), iter([10.0, 10.4, 10.5, 10.9, 11.0])
+    monkeypatch.setattr("lab.terminal.time.monotonic", lambda: next(now))
+    progress = ReplayProgress(out)
+    for iteration in (5, 60, 700, 8):
+        progress("static", iteration)
+    assert out.getvalue() == "\rreplaying static: iteration 60\rreplaying static: iteration 8 "
+    progress.clear()
+    assert out.getvalue().endswith("\r" + 29 * " " + "\r")
 
 
 class Looked:
