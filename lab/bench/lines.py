@@ -72,7 +72,10 @@ def understood(name: str, line: str, case: Mapping[str, Any]) -> dict[str, Any]:
     what = f"{name}, {case.get('workload', 'start')} {case.get('way', '')}".strip()
     if not line.strip():
         raise WorkerError(f"{what}: no answer within {SECONDS} s, or its process ended")
-    answer: dict[str, Any] = json.loads(line)
+    try:
+        answer: dict[str, Any] = json.loads(line)
+    except ValueError:
+        raise WorkerError(f"{what}: {line.strip()[:80]!r} is no answer") from None
     if "problem" in answer:
         raise WorkerError(f"{what}: {answer['problem']}")
     return answer

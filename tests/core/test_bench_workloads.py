@@ -1,5 +1,6 @@
 """The benchmark's workloads are the same everywhere, and its tables say what was measured. No time is asserted."""
 
+import re
 from statistics import median
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from lab.bench.aims import aims
 from lab.bench.harness import Harness
 from lab.bench.lengths import CHAT_OUTPUTS, CHAT_PROMPTS, Quantiles, poisson
-from lab.bench.lines import WorkerError
+from lab.bench.lines import WorkerError, understood
 from lab.bench.measuring import Outcome, fingerprint, fingerprint_beside, timed
 from lab.bench.plan import COMPILED, CORNERS, HERE, NODE_COMPILED, PURE, SIZES, TOKENS, Case, Group, groups
 from lab.bench.results import Measured, Results
@@ -160,6 +161,20 @@ def test_a_worker_that_is_lost_is_told_and_left_out():
     assert results.problems == [f"{PURE} is lost"]
     assert (len(lost.asked), len(stays.asked), lost.closed) == (3, 5, 1)
     assert "cpython pure is lost" in render(results, aims(results), {})
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("", "no answer within"),
+        ("Aborted()\n", "'Aborted()' is no answer"),
+        ('{"problem": "MemoryError: "}', "MemoryError: "),
+    ],
+)
+def test_what_a_worker_says_instead_of_an_answer_is_told(line, problem):
+    with pytest.raises(WorkerError, match=f"^node pure, storm loop: {re.escape(problem)}"):
+        understood("node pure", line, {"workload": "storm", "way": "loop"})
+    assert understood("node pure", '{"seconds": 1}', {}) == {"seconds": 1}
 
 
 def test_a_plain_case_needs_the_tests():
