@@ -3,6 +3,7 @@
 import io
 import json
 from dataclasses import fields, replace
+from types import SimpleNamespace
 
 import pytest
 from drive import COURSE, GOLDEN, requests_of, trace_of
@@ -225,7 +226,7 @@ def test_how_far_a_replay_is_can_be_followed_on_every_way(given, monkeypatch):
 
 def test_progress_is_one_line_that_is_taken_away(monkeypatch):
     out, now = io.StringIO(), iter([10.0, 10.4, 10.5, 10.9, 11.0])
-    monkeypatch.setattr("lab.terminal.time.monotonic", lambda: next(now))
+    monkeypatch.setattr("lab.terminal.time", SimpleNamespace(monotonic=lambda: next(now)))
     progress = ReplayProgress(out)
     for iteration in (5, 60, 700, 8):
         progress("static", iteration)
