@@ -15,9 +15,15 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))  # this is run as a file
+
+from app.build.locks import alone  # noqa: E402 (standard library only, too)
+
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
+LOCK = ROOT / "build" / "setup.lock"
 OLDEST = (3, 11)
+ASKED = "SERVING_LAB_CORE"
 
 
 def say(text: str) -> None:
@@ -96,7 +102,10 @@ def ask(code: str) -> str:
 
 def core_now() -> str:
     """Which core `.venv` has, `compiled` or `pure`, or `outdated`; empty when the lab does not run there."""
-    return ask("import app, panel; from lab import core; print('outdated' if core.outdated() else core.core())")
+    return ask(
+        "import app; from panel import config\n"  # an empty folder can be imported, too
+        "from lab import core; print('outdated' if core.outdated() else core.core())"
+    )
 
 
 def stamp_for(core: str, extras: list[str]) -> str:
@@ -109,20 +118,57 @@ def stamp_for(core: str, extras: list[str]) -> str:
     return digest.hexdigest()
 
 
-def main(extras: list[str]) -> None:
+def stamps() -> list[str]:
+    """Of what was installed into `.venv`, the latest last."""
     stamp = VENV / ".installed"
-    known = stamp.read_text().split() if stamp.exists() else []
+    return stamp.read_text().split() if stamp.exists() else []
+
+
+def required() -> bool:
+    """Whether nothing but the compiled core will do."""
+    return os.environ.get(ASKED) == "compiled"
+
+
+def has_the_rest(core: str, extras: list[str]) -> bool:
+    """Whether all that pyproject.toml asks for is there and runs, whatever core there is."""
+    return core != "" and stamp_for("compiled", extras) in stamps()
+
+
+def is_enough(core: str, extras: list[str]) -> bool:
+    """Whether nothing is to be done. Who asks for the pure core gets it beside the compiled one, too."""
+    if not has_the_rest(core, extras):
+        return False
+    if core == "compiled" or os.environ.get(ASKED) == "pure":
+        return True
+    return core == "pure" and not required() and stamp_for(core, extras) in stamps()
+
+
+def main(extras: list[str]) -> None:
+    """Called by the Makefile."""
     core = core_now()
-    required = os.environ.get("SERVING_LAB_CORE") == "compiled"
-    if core in (("compiled",) if required else ("compiled", "pure")) and stamp_for(core, extras) in known:
+    if is_enough(core, extras):
         return
-    if not works(str(PYTHON), "-m", "pip", "--version"):
+    try:
+        with alone(LOCK):  # two at once would compile in the same folder
+            core = core_now()
+            if not is_enough(core, extras):
+                install(core, extras)
+    except OSError as problem:
+        if required() or not has_the_rest(core, extras):
+            sys.exit(f"setup: {problem}; the lab sets itself up in a folder that it can write to")
+        say(f"the pure Python core runs, since nothing can be compiled here: {problem}")
+
+
+def install(core: str, extras: list[str]) -> None:
+    """Install into `.venv`, which has this core now, or none; make it first if it is not there."""
+    known, core_alone = stamps(), has_the_rest(core, extras)
+    made_now = not works(str(PYTHON), "-m", "pip", "--version")
+    if made_now:
         say("making the virtual environment .venv")
         make_environment(find_python())
         known = []
     target = f".[{','.join(extras)}]" if extras else "."
     command = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--editable", target]
-    core_alone = core != "" and stamp_for("compiled", extras) in known
     if core_alone:
         say("compiling the core again, since its sources, or what compiles them, have changed")
         command += ["--no-deps", "--retries", "1"]
@@ -133,23 +179,26 @@ def main(extras: list[str]) -> None:
         ours = [line for line in done.stderr.splitlines() if line.strip().startswith("serving-lab:")]
         if ours:
             sys.exit(f"setup: {ours[0].strip()}")
-        if core_alone and not required:  # all else is there, and the plain core does as well
+        if core_alone and not required():  # all else is there, and the plain core does as well
             said = [line.strip() for line in done.stderr.splitlines() if line.strip().startswith("ERROR: ")]
             say(f"the pure Python core runs, since pip could not compile: {said[-1] if said else 'it says nothing'}")
             return
         print(done.stderr.strip(), file=sys.stderr)
         sys.exit("setup: pip could not install the lab; its message stands above. Is a package index within reach?")
     core = core_now()
-    # As for the compiled core: that what pyproject.toml asks for is there, whatever core came of it.
-    kept = dict.fromkeys([*known[-8:], stamp_for("compiled", extras), stamp_for(core, extras)])
-    stamp.write_text("\n".join(kept) + "\n")
-    if core != "compiled":
-        say(ask("from lab import core; print(core.why())"))
+    if core:
+        # As for the compiled core: that what pyproject.toml asks for is there, whatever core came of it.
+        kept = dict.fromkeys([*known[-8:], stamp_for("compiled", extras), stamp_for(core, extras)])
+        (VENV / ".installed").write_text("\n".join(kept) + "\n")
+        if core != "compiled":
+            say(ask("from lab import core; print(core.why())"))
+    elif made_now:
+        sys.exit(f"setup: the lab does not run in {VENV}; python -c 'import app, panel' there says why")
+    else:
+        say("what is in .venv does not run, such as after an installation that was cut off; it is made again")
+        shutil.rmtree(VENV)
+        install("", extras)
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
-    from app.build.locks import alone  # standard library only, too
-
-    with alone(ROOT / "build" / "setup.lock"):  # two at once would compile in the same folder
-        main(sys.argv[1:])
+    main(sys.argv[1:])

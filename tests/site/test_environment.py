@@ -20,7 +20,9 @@ def setup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list
     Returns pip's arguments, or none where it was not called.
     """
     monkeypatch.delenv("SERVING_LAB_CORE", raising=False)
-    monkeypatch.setattr(environment, "VENV", tmp_path)
+    monkeypatch.setattr(environment, "VENV", tmp_path / "venv")
+    monkeypatch.setattr(environment, "LOCK", tmp_path / "lock")
+    (tmp_path / "venv").mkdir()
     monkeypatch.setattr(environment, "works", lambda *command: True)
     monkeypatch.setattr(environment, "ask", lambda code: "why")
 
@@ -34,7 +36,7 @@ def setup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list
         monkeypatch.setattr(environment, "core_now", lambda: core)
         monkeypatch.setattr(subprocess, "run", pip)
         if installed:
-            (tmp_path / ".installed").write_text(environment.stamp_for("compiled", []))
+            (tmp_path / "venv" / ".installed").write_text(environment.stamp_for("compiled", []))
         environment.main([])
         return [argument for command in commands for argument in command]
 
@@ -45,6 +47,38 @@ def test_nothing_is_done_twice(setup: Callable[..., list[str]]) -> None:
     assert setup("compiled") == []
     assert "--editable" in setup("pure")  # perhaps a compiler is there now
     assert setup("pure", installed=False) == []  # it has been tried
+
+
+def test_who_asks_for_the_pure_core_changes_nothing(
+    setup: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SERVING_LAB_CORE", "pure")
+    assert setup("pure") == []  # beside the compiled one, or not
+
+
+def test_what_was_cut_off_is_made_again(
+    setup: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(environment, "works", lambda *command: environment.VENV.exists())
+    monkeypatch.setattr(environment, "find_python", lambda: "python3")
+    monkeypatch.setattr(environment, "make_environment", lambda python: environment.VENV.mkdir())
+    with pytest.raises(SystemExit, match=r"^setup: the lab does not run in .*; .* there says why$"):
+        setup("")  # never runs, so once is enough
+    said = capsys.readouterr().err
+    assert said.count("it is made again") == said.count("making the virtual environment") == 1
+
+
+def test_where_nothing_can_be_written_what_is_there_runs(
+    setup: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(environment, "LOCK", tmp_path / "file" / "lock")
+    assert setup("compiled") == []
+    assert capsys.readouterr().err == ""
+    assert setup("outdated") == []
+    assert "setup: the pure Python core runs, since nothing can be compiled here: " in capsys.readouterr().err
+    with pytest.raises(SystemExit, match=r"^setup: .*; the lab sets itself up in a folder that it can write to$"):
+        setup("")
 
 
 @pytest.mark.parametrize("core", ["outdated", "pure"])
