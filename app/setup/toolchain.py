@@ -147,7 +147,9 @@ def _tried() -> Path:
 
 def in_reach() -> str:
     """What a quick look tells of whether a site gets the compiled core: when it changes, another site may come."""
-    return f"{os.environ.get(ASKED, '')} {emcc()} {_tried().exists()}"
+    compiler = emcc()
+    release = emcc_version(compiler) if compiler else ""
+    return f"{os.environ.get(ASKED, '')} {compiler} {release} {_tried().exists()}"
 
 
 def main() -> None:
