@@ -9,6 +9,7 @@ site has the core in plain Python. SERVING_LAB_CORE=pure asks for that, and noth
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import shutil
 import subprocess
@@ -112,13 +113,16 @@ def _candidates(minor: str) -> Iterator[str]:
     yield sys.executable
     yield from (f"python{minor}", "python3", "python")
     for pattern in MANAGED:
-        with contextlib.suppress(RuntimeError, OSError):  # somebody without a home
-            whole = Path(pattern.format(minor=minor, digits=minor.replace(".", ""))).expanduser()
-            yield from map(str, sorted(Path(whole.anchor).glob(str(whole.relative_to(whole.anchor)))))
+        yield from _matching(pattern.format(minor=minor, digits=minor.replace(".", "")))
     root = os.environ.get("PYENV_ROOT")
     if root:
-        yield from map(str, sorted(Path(root).glob(f"versions/{minor}*/bin/python{minor}")))
-    yield from map(str, sorted(_brought().glob(f"cpython-{minor}*/bin/python{minor}")))
+        yield from _matching(f"{glob.escape(root)}/versions/{minor}*/bin/python{minor}")
+    yield from _matching(f"{glob.escape(str(_brought()))}/cpython-{minor}*/bin/python{minor}")
+
+
+def _matching(pattern: str) -> list[str]:
+    """Files that match; none in a folder that we may not read, nor for somebody without a home."""
+    return sorted(glob.glob(os.path.expanduser(pattern)))  # noqa: PTH111, PTH207 (pathlib's raise in both cases)
 
 
 def _brought() -> Path:
