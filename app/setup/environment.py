@@ -15,7 +15,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))  # this is run as a file
+if not __package__:  # this is run as a file
+    sys.path.insert(0, str(ROOT))
 
 from app.build.locks import alone  # noqa: E402 (standard library only, too)
 
