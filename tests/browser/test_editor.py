@@ -75,7 +75,7 @@ def nothing_is_asked_of_a_python_that_is_starting(lab):
 def test_a_trace_is_built_from_nothing_by_keyboard(browser, server, tmp_path, capsys):
     with opened(browser, viewport={"width": 1280, "height": 1000}) as lab:
         held = []
-        lab.page.route("**/stdlib.zip", lambda route: held.append(route))
+        lab.page.route("**/app.zip", lambda route: held.append(route))
         lab.open(server.url, ready=False)
         nothing_is_asked_of_a_python_that_is_starting(lab)
         held[0].continue_()
