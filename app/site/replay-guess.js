@@ -44,7 +44,7 @@ export class Guess {
   #names = "";
   watched = "";
 
-  /** @param {string|undefined} storageKey  @param {{settled: () => void, locked: () => void, again: () => void}} on */
+  /** @param {string|undefined} storageKey  @param {{settled: () => void, decided: () => void, again: () => void}} on */
   constructor(storageKey, on) {
     this.on = on;
     this.kept = new Kept(storageKey);
@@ -132,13 +132,14 @@ export class Guess {
     this.actual = outcomeOf(this.model.policies);
     this.question = this.model.question;
     this.#set("locked");
-    this.on.locked();
+    this.on.decided();
   }
 
   #skip() {
     Object.assign(this, {pick: null, by: null, actual: null});
-    this.#set("skipped", true);
+    this.#set("skipped");
     this.on.settled();
+    this.on.decided();
   }
 
   #again() {

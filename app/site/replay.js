@@ -40,7 +40,7 @@ export class ReplayView {
     });
     this.guess = new Guess(options.storageKey, {
       settled: () => this.#veil(),
-      locked: () => this.transport.play.focus({preventScroll: true}),
+      decided: () => this.transport.play.focus({preventScroll: true}),
       again: () => { this.clock.pause(); this.#seen = 1; this.clock.seek(1, "guess", false); this.#veil(); },
     });
     this.guessing = options.guess !== false;

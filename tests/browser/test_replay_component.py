@@ -366,6 +366,8 @@ def test_skip_shows_the_results_and_guessing_again_hides_them(open_page: Open) -
     page.get_by_role("button", name="Skip").click()
     expect(value).not_to_have_attribute("aria-hidden", "true")
     expect(page.locator(".guess")).to_contain_text("Continuous finishes 28 iterations sooner")
+    page.keyboard.press("Space")
+    assert page.evaluate("view.playing"), "Space plays; the button that took Skip's place does not take it"
     page.get_by_role("button", name="Guess again").click()
     expect(value).to_have_attribute("aria-hidden", "true")
 
