@@ -168,7 +168,8 @@ const traces = new Newest(async ({trace, iteration, goal}) => {
 });
 
 function whereWords({row, field, why}) {
-  return [row === null ? "" : `Row ${row + 1}`, field ?? ""].filter(Boolean).join(", ") + `: ${why}.`;
+  const where = [row === null ? "" : `Row ${row + 1}`, field ?? ""].filter(Boolean).join(", ");
+  return where ? `${where}: ${why}.` : `It ${why}.`; // what is wrong with the file as a whole
 }
 
 const inShort = (text) => (text.length > 120 ? `${text.slice(0, 120)}…` : text);

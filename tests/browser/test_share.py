@@ -191,7 +191,7 @@ def test_what_python_refuses_is_told_too(page, tmp_path):
     editor = EditorPage(page)
     for name, says in (
         ("wrong", "Row 5"),
-        ("none", "JSON"),
+        ("none", "It is not JSON"),
         ("latin", "not text in UTF-8"),
         ("later", "schema_version"),
         ("empty", "without a state"),
