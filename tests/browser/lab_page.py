@@ -68,10 +68,22 @@ class LabPage:
         )
 
 
+def profile(browser: Browser, *, offline: bool = False, **options: Any) -> BrowserContext:
+    """A fresh profile.
+
+    offline: whether the page may keep the site for when its server is gone. That fetches all of it beside what is
+             tested, a third of the work of a visit, so only those tests let it that are about it.
+    """
+    context = browser.new_context(**options)
+    if not offline:
+        context.add_init_script("delete Navigator.prototype.serviceWorker")
+    return context
+
+
 @contextmanager
 def opened(browser: Browser, **options: Any) -> Any:
-    """A page in a profile of its own."""
-    context: BrowserContext = browser.new_context(**options)
+    """A page in a profile of its own. `options` as for `profile`."""
+    context = profile(browser, **options)
     try:
         yield LabPage(context.new_page())
     finally:

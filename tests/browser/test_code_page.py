@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from code_page import EXERCISES, PAGES, SLOW, STEP, CodePage, reference, wrong
-from lab_page import assert_axe_finds_nothing, command_line
+from lab_page import assert_axe_finds_nothing, command_line, profile
 from lab_server import LabServer
 from playwright.sync_api import expect
 
@@ -25,7 +25,7 @@ def in_the_checkout(monkeypatch):
 @contextmanager
 def learner(browser, url, exercise=PAGES, before=None, **options):
     """The code section in a fresh profile; every request and every complaint of the page is looked at afterwards."""
-    context = browser.new_context(**options)
+    context = profile(browser, **options)
     asked: list[str] = []
     context.on("request", lambda request: asked.append(request.url))
     try:
@@ -92,7 +92,6 @@ def test_a_result_of_other_checks_is_out_of_date_and_not_lost(browser, server):
                 body=route.fetch().text().replace(EXERCISES[PAGES].checks_sha256(hidden=False), "0" * 64)
             ),
         )
-        code.page.add_init_script("Object.defineProperty(navigator, 'serviceWorker', {value: undefined})")
         code.page.reload()
         code.near()
         expect(code.results).to_have_attribute("data-state", "checks")
@@ -194,7 +193,7 @@ def test_a_reload_in_the_middle_of_a_check_loses_nothing(browser, server):
 
 
 def test_with_the_server_stopped_it_goes_on(browser, site):
-    with LabServer(site) as server, learner(browser, server.url) as code:
+    with LabServer(site) as server, learner(browser, server.url, offline=True) as code:
         code.page.wait_for_selector("html[data-offline=ready]", timeout=SLOW)
         server.stop()
         code.page.reload()
@@ -204,7 +203,7 @@ def test_with_the_server_stopped_it_goes_on(browser, site):
 
 
 def test_exercises_that_do_not_arrive_can_be_asked_for_again(browser, server):
-    context = browser.new_context()
+    context = profile(browser)
     try:
         page = context.new_page()
         page.route("**/exercises.json", lambda route: route.abort())
@@ -257,7 +256,7 @@ def test_without_solutions_there_is_nothing_to_open(browser, server):
             exercise["reference"] = exercise["approach"] = None
         route.fulfill(json=document)
 
-    context = browser.new_context()
+    context = profile(browser)
     try:
         page = context.new_page()
         page.route("**/exercises.json", without)
@@ -305,10 +304,9 @@ def test_the_keyboard_goes_in_and_out_of_the_editor(browser, server, kind):
 
 
 def test_ace_is_fetched_only_when_the_code_is_near(browser, server):
-    context = browser.new_context(viewport={"width": 1280, "height": 700})
+    context = profile(browser, viewport={"width": 1280, "height": 700})
     try:
         page = context.new_page()
-        page.add_init_script("Object.defineProperty(navigator, 'serviceWorker', {value: undefined})")
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
         code = CodePage(page)
@@ -324,7 +322,7 @@ def test_ace_is_fetched_only_when_the_code_is_near(browser, server):
 
 
 def test_a_plain_field_does_the_work_where_ace_does_not_load(browser, server):
-    context = browser.new_context()
+    context = profile(browser)
     try:
         page = context.new_page()
         page.route("**/ace/*.js", lambda route: route.abort())
@@ -396,7 +394,7 @@ def test_reset_asks_and_can_be_undone(browser, server):
 
 @pytest.mark.parametrize("answer", ["Keep this one", "Show the other tab's"])
 def test_a_second_tab_is_noticed_and_asked_about(browser, server, answer):
-    context = browser.new_context()
+    context = profile(browser)
     try:
         one = CodePage(context.new_page()).open(server.url)
         two = CodePage(context.new_page()).open(server.url)
@@ -689,7 +687,7 @@ def test_progress_is_earned_by_doing_and_comes_back(browser, server):
 
 
 def test_progress_says_that_it_is_read_back_and_shows_no_false_zero(browser, server):
-    context = browser.new_context()
+    context = profile(browser)
     try:
         page = context.new_page()
         page.route("**/exercises.json", lambda route: None)  # it never comes

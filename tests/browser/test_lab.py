@@ -10,7 +10,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from lab_page import START, LabPage, assert_axe_finds_nothing, assert_same_figures, command_line, opened
+from lab_page import START, LabPage, assert_axe_finds_nothing, assert_same_figures, command_line, opened, profile
 from lab_server import LabServer
 from playwright.sync_api import Error, expect
 from recorder import Recorder
@@ -228,7 +228,7 @@ def test_a_damaged_link_is_refused_when_it_is_what_was_opened(browser, server, f
 def test_nothing_but_the_origin_is_ever_asked(browser, server):
     """Below the page: the browser's only way out is a proxy that hears of every request, workers' included."""
     with Recorder(server.origin) as recorder:
-        with opened(browser, proxy={"server": recorder.url, "bypass": "<-loopback>"}) as lab:
+        with opened(browser, offline=True, proxy={"server": recorder.url, "bypass": "<-loopback>"}) as lab:
             lab.open(server.url)
             lab.page.wait_for_selector("html[data-offline=ready]", timeout=START)
             lab.set("Seats", "4")
@@ -253,7 +253,7 @@ def test_a_second_visit_works_with_the_server_stopped(browser, site, capsys):
     server = LabServer(site)
     server.start()
     try:
-        with opened(browser) as lab:
+        with opened(browser, offline=True) as lab:
             lab.open(server.url)
             lab.page.wait_for_selector("html[data-offline=ready]", timeout=START)
             server.stop()
@@ -309,7 +309,7 @@ def test_controls_that_cannot_be_drawn_are_told_too(browser, server):
 
 
 def test_it_works_below_a_path(browser, site, capsys):
-    with LabServer(site, "--prefix", "/some/path/") as server, opened(browser) as lab:
+    with LabServer(site, "--prefix", "/some/path/") as server, opened(browser, offline=True) as lab:
         assert server.url.endswith("/some/path/")
         lab.open(server.url)
         lab.reveal()
@@ -322,7 +322,7 @@ def test_it_works_below_a_path(browser, site, capsys):
 
 
 def test_two_tabs_do_not_disturb_each_other(browser, server, capsys):
-    context = browser.new_context()
+    context = profile(browser)
     try:
         one, two = LabPage(context.new_page()).open(server.url), LabPage(context.new_page()).open(server.url)
         one.set("Seats", "4")
@@ -439,7 +439,7 @@ def test_a_new_version_waits_until_it_is_wanted(browser, site, second_site, tmp_
     first = json.loads((site / "site.json").read_text())["version"]
     second = json.loads((second_site / "site.json").read_text())["version"]
     assert first != second
-    with LabServer(live) as server, opened(browser) as lab:
+    with LabServer(live) as server, opened(browser, offline=True) as lab:
         lab.open(server.url)
         lab.page.wait_for_selector("html[data-offline=ready]", timeout=START)
         lab.set("Pages", "15")

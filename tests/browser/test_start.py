@@ -61,7 +61,6 @@ def test_a_first_load_asks_for_what_is_listed_and_does_without_a_snapshot(browse
     asked: list[str] = []
     said: list[str] = []
     with opened(browser) as lab:
-        lab.page.add_init_script("Object.defineProperty(navigator, 'serviceWorker', {value: undefined})")
         lab.page.on("request", lambda request: asked.append(request.url.split("#")[0]))
         lab.open(server.url)
         assert way(lab.page) == "snapshot"
@@ -82,7 +81,7 @@ def test_copies_that_were_damaged_heal_by_themselves(browser, server, capsys):
     files = json.loads((server.site / "site.json").read_text())["files"]
     (part,) = [path for path in files if path.endswith("/snapshot-1.bin")]
     (ours,) = [path for path in files if path.endswith("/app.zip")]
-    with opened(browser) as lab:
+    with opened(browser, offline=True) as lab:
         lab.open(server.url)
         lab.page.wait_for_selector("html[data-offline=ready]", timeout=START)
         for damaged, first in ((part, "plain"), (ours, "snapshot")):
