@@ -25,9 +25,9 @@ export function showProgress({label, loaded, total, share}) {
   showStatus(counted ? `${label}, ${counted}` : label, share ?? (total ? loaded / total : 0));
 }
 
-/** "4.1 of 38.4 MB unpacked" (a browser does not say how much was sent), or "" where there is nothing to count. */
+/** "4.1 of 10.1 MB", or "" where there is nothing to count. */
 function bytesText(loaded, total) {
   if (!total) return "";
   const mb = (n) => (n / 1e6).toFixed(1);
-  return `${mb(Math.min(loaded, total))} of ${mb(total)} MB unpacked`;
+  return `${mb(Math.min(loaded, total))} of ${mb(total)} MB`;
 }
