@@ -13,6 +13,29 @@ COURSE = Path(__file__).resolve().parents[2] / "traces" / "course.json"
 GOLDEN = Path(__file__).resolve().parent / "golden" / "course.json"
 
 
+BY_HAND = {
+    "iterations": 7,
+    "busy_iterations": 7,
+    "decoded_tokens": 8,
+    "utilization": 8 / 14,
+    "wait_mean": 0.0,
+    "wait_p95": 0,
+    "wait_max": 0,
+    "latency_mean": 5.5,
+    "latency_p95": 4,
+    "peak_pages": 4,
+    "wasted_slots_peak": 1,
+    "occupancy": 24 / 28,
+    "preemptions": 1,
+    "completed": 2,
+    "rejected": [],
+}
+"""Every figure of two requests (arrival 0, 3 tokens in, 4 out) on 2 seats and 4 pages of 2 tokens, continuous.
+
+Pages held: 4 3 3 4 3 3 4 (see test_preemption); KV tokens: 8 5 6 7 5 6 7.
+"""
+
+
 def requests_of(*specs):
     """Requests from (id, arrival, prompt_tokens, output_tokens) tuples."""
     return tuple(Request(*spec) for spec in specs)
