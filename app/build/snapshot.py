@@ -7,21 +7,17 @@ compiled modules of ours are loaded after it. What a browser needs to go on is i
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from app.build import node
 from app.build.archive import zip_bytes
 from app.build.errors import BuilderFault
 from app.build.folders import content_hash
-from app.build.paths import SITE_SOURCES
+from app.build.job import run_job, ways
 from app.build.say import say
-from app.build.store import Store, sha256_hex
+from app.build.store import Store
 
-UNPACK = SITE_SOURCES / "unpack.js"
-WAYS = (node.HERE / "snapshot.mjs", node.HERE / "script.mjs", UNPACK)
-"""A snapshot is kept until one of these, or what it is made from, is another."""
+SCRIPT = "snapshot.mjs"
 
 PART = 10_000_000
 """Bytes of the files that it is handed out in: small enough for the cache of a private window, which keeps no file of
@@ -45,11 +41,12 @@ def snapshot(
     """
     job = {"vendor": vendor, "modules": list(modules)}
     parts = [content_hash({**files, "stdlib.zip": stdlib}), content_hash(runtime.files), json.dumps(job)]
-    key = " ".join([*parts, *(sha256_hex(path.read_bytes()) for path in WAYS)])
+    key = " ".join([*parts, *ways(SCRIPT)])
     kept = store.get("snapshots", key)
     if kept is None:
         try:
-            kept = _make(files, stdlib, job, runtime)
+            given = {"stdlib.zip": stdlib, "start.zip": zip_bytes(files), "job.json": json.dumps(job).encode()}
+            kept = run_job(SCRIPT, runtime, given, "snapshot.bin")
         except BuilderFault as problem:
             say(f"the page starts without a snapshot of Python, as none could be made: {problem}")
             return None
@@ -61,15 +58,3 @@ def in_parts(image: bytes) -> dict[str, bytes]:
     """The files of a snapshot, by name, in order."""
     starts = range(0, len(image), PART)
     return {f"snapshot-{number}.bin": image[at : at + PART] for number, at in enumerate(starts, 1)}
-
-
-def _make(files: Mapping[str, bytes], stdlib: bytes, job: Mapping[str, object], runtime: node.Runtime) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="serving-lab-snapshot-") as folder:
-        at = Path(folder)
-        (at / "stdlib.zip").write_bytes(stdlib)
-        (at / "start.zip").write_bytes(zip_bytes(files))
-        (at / "job.json").write_text(json.dumps(job), encoding="utf-8")
-        unpack = at / "unpack.mjs"  # named so that Node takes it for a module
-        unpack.write_bytes(UNPACK.read_bytes())
-        node.run_script("snapshot.mjs", runtime.path, at, unpack)
-        return (at / "snapshot.bin").read_bytes()
