@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -104,7 +104,10 @@ def aims(records: Records, network: str) -> list[str]:
 
 def troubles(records: Records) -> list[str]:
     """What went wrong: visits that failed, and files that were not there."""
-    place: Callable[[Mapping[str, Any]], str] = lambda r: f"{r['side']}, {r['network']}, {r['visit']}, run {r['run']}"  # noqa: E731
+
+    def place(r: Mapping[str, Any]) -> str:
+        return f"{r['side']}, {r['network']}, {r['visit']}, run {r['run']}"
+
     failed = [f"failed: {place(r)}: {r['failed']}" for r in records if "failed" in r]
     missing = sorted({(r["side"], path) for r in records for path in r.get("missing", ())})
     return failed + [f"not found: {side} asked for {path}" for side, path in missing]
