@@ -1,5 +1,6 @@
 """Marks that tests of several rooms use, and the order of the rooms."""
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,9 @@ LONGEST_FIRST = ("pyodide", "browser", "staff", "site", "cuda_plain", "core")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell lets what it starts in the background ignore Ctrl-C; what the tests start would inherit that.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line(
         "markers", "cpython_only(reason): cannot run inside Pyodide, and why; tests/pyodide leaves it out and says so"
     )
