@@ -68,15 +68,18 @@ class LabPage:
         )
 
 
-def profile(browser: Browser, *, offline: bool = False, **options: Any) -> BrowserContext:
+def profile(browser: Browser, *, offline: bool = False, app: bool = True, **options: Any) -> BrowserContext:
     """A fresh profile.
 
     offline: whether the page may keep the site for when its server is gone. That fetches all of it beside what is
              tested, a third of the work of a visit, so only those tests let it that are about it.
+    app:     whether the app's Python starts. Where it does not, the page goes on waiting for it, which costs nothing.
     """
     context = browser.new_context(**options)
     if not offline:
         context.add_init_script("delete Navigator.prototype.serviceWorker")
+    if not app:
+        context.route("**/worker.js", lambda route: route.fulfill(content_type="text/javascript", body=""))
     return context
 
 

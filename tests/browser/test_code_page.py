@@ -23,9 +23,12 @@ def in_the_checkout(monkeypatch):
 
 
 @contextmanager
-def learner(browser, url, exercise=PAGES, before=None, **options):
-    """The code section in a fresh profile; every request and every complaint of the page is looked at afterwards."""
-    context = profile(browser, **options)
+def learner(browser, url, exercise=PAGES, before=None, app=False, **options):
+    """The code section in a fresh profile; every request of the page is looked at afterwards.
+
+    `app`: beside the app's Python, which a learner need not wait for, and most tests do not ask for anything.
+    """
+    context = profile(browser, app=app, **options)
     asked: list[str] = []
     context.on("request", lambda request: asked.append(request.url))
     try:
@@ -42,7 +45,7 @@ def learner(browser, url, exercise=PAGES, before=None, **options):
 
 
 def test_the_reference_passes_and_leaves_a_result_that_belongs_to_it(browser, server):
-    with learner(browser, server.url) as code:
+    with learner(browser, server.url, app=True) as code:
         code.with_ace().write(reference(PAGES)).check()
         assert set(code.outcomes()) == {"passed"}
         expect(code.said).to_contain_text(
@@ -155,7 +158,7 @@ def test_a_syntax_error_is_told_before_any_check(browser, server):
 
 
 def test_stop_ends_a_check_and_the_next_honest_one_is_clean(browser, server):
-    with learner(browser, server.url) as code:
+    with learner(browser, server.url, app=True) as code:
         code.write(ENDLESS).press("Check")
         expect(code.panel.locator(".verdict[data-outcome=running]")).to_have_count(1)
         code.lab.seek(40)  # the page stays live meanwhile
@@ -180,7 +183,7 @@ def test_run_shows_what_is_printed_and_where_it_broke(browser, server):
 
 
 def test_a_reload_in_the_middle_of_a_check_loses_nothing(browser, server):
-    with learner(browser, server.url) as code:
+    with learner(browser, server.url, app=True) as code:
         code.write(ENDLESS).press("Check")
         expect(code.panel.locator(".verdict[data-outcome=running]")).to_have_count(1)
         code.page.reload()
@@ -193,7 +196,7 @@ def test_a_reload_in_the_middle_of_a_check_loses_nothing(browser, server):
 
 
 def test_with_the_server_stopped_it_goes_on(browser, site):
-    with LabServer(site) as server, learner(browser, server.url, offline=True) as code:
+    with LabServer(site) as server, learner(browser, server.url, offline=True, app=True) as code:
         code.page.wait_for_selector("html[data-offline=ready]", timeout=SLOW)
         server.stop()
         code.page.reload()
@@ -203,7 +206,7 @@ def test_with_the_server_stopped_it_goes_on(browser, site):
 
 
 def test_exercises_that_do_not_arrive_can_be_asked_for_again(browser, server):
-    context = profile(browser)
+    context = profile(browser, app=False)
     try:
         page = context.new_page()
         page.route("**/exercises.json", lambda route: route.abort())
@@ -256,7 +259,7 @@ def test_without_solutions_there_is_nothing_to_open(browser, server):
             exercise["reference"] = exercise["approach"] = None
         route.fulfill(json=document)
 
-    context = profile(browser)
+    context = profile(browser, app=False)
     try:
         page = context.new_page()
         page.route("**/exercises.json", without)
@@ -322,7 +325,7 @@ def test_ace_is_fetched_only_when_the_code_is_near(browser, server):
 
 
 def test_a_plain_field_does_the_work_where_ace_does_not_load(browser, server):
-    context = profile(browser)
+    context = profile(browser, app=False)
     try:
         page = context.new_page()
         page.route("**/ace/*.js", lambda route: route.abort())
@@ -394,7 +397,7 @@ def test_reset_asks_and_can_be_undone(browser, server):
 
 @pytest.mark.parametrize("answer", ["Keep this one", "Show the other tab's"])
 def test_a_second_tab_is_noticed_and_asked_about(browser, server, answer):
-    context = profile(browser)
+    context = profile(browser, app=False)
     try:
         one = CodePage(context.new_page()).open(server.url)
         two = CodePage(context.new_page()).open(server.url)
@@ -559,7 +562,7 @@ def test_big_binary_and_foreign_files(browser, server, tmp_path):
 
 
 def test_a_right_step_is_drawn_beside_the_engine_and_follows_the_limits(browser, server, capsys):
-    with learner(browser, server.url, STEP) as code:
+    with learner(browser, server.url, STEP, app=True) as code:
         code.lab.wait_ready()
         code.lab.reveal()
         code.near()
@@ -617,7 +620,7 @@ def test_where_a_wrong_step_departs_is_marked_and_explained(browser, server):
 
 def test_a_slower_step_stretches_every_axis(browser, server):
     """With one seat the run is longer than the engine's; timelines and charts still end together."""
-    with learner(browser, server.url, STEP) as code:
+    with learner(browser, server.url, STEP, app=True) as code:
         code.lab.wait_ready()
         code.lab.reveal()
         code.near()
@@ -641,7 +644,7 @@ def test_code_that_breaks_mid_replay_stops_the_picture_there(browser, server):
         '    if any(r["id"] == "d" for r in running):\n        raise ValueError("<i>no</i>")\n    active = []\n',
     )
     assert broken != reference(STEP)
-    with learner(browser, server.url, STEP) as code:
+    with learner(browser, server.url, STEP, app=True) as code:
         code.lab.reveal()
         code.near()
         code.write(broken).press("Experiment with your code")
@@ -669,7 +672,7 @@ def test_code_that_breaks_mid_replay_stops_the_picture_there(browser, server):
 
 
 def test_progress_is_earned_by_doing_and_comes_back(browser, server):
-    with learner(browser, server.url) as code:
+    with learner(browser, server.url, app=True) as code:
         for part, share in (("code", "0/2"), ("experiment", "0/2"), ("check", "0/11")):
             expect(code.progress(part)).to_have_text(share)
         code.lab.seek(14)
@@ -774,6 +777,7 @@ def test_a_phone_has_no_horizontal_scroll_and_a_field_of_its_own(browser, server
         browser,
         server.url,
         STEP,
+        app=True,
         viewport={"width": 360, "height": 740},
         color_scheme=scheme,
         has_touch=True,
@@ -793,7 +797,7 @@ def test_a_phone_has_no_horizontal_scroll_and_a_field_of_its_own(browser, server
 def test_axe_finds_nothing_to_complain_of_in_the_code_section(browser, server, node_package):
     axe = (node_package("axe-core@4.14.1") / "axe.min.js").read_text(encoding="utf-8")
     for scheme in ("light", "dark"):
-        with learner(browser, server.url, STEP, color_scheme=scheme, bypass_csp=True) as code:
+        with learner(browser, server.url, STEP, color_scheme=scheme, bypass_csp=True, app=True) as code:
             code.write(wrong(STEP, "newcomers_decode_too.py")).press("Experiment with your code")
             expect(code.lab.side("yours")).to_be_visible(timeout=SLOW)
             code.near()
