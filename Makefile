@@ -39,7 +39,7 @@ test-cuda:
 
 prove:
 	@$(PYTHON) app/setup/cuda.py
-	@PYTHONPATH=. .venv-cuda/bin/python lab/cuda/prove.py --out $(OUT_JSON)
+	@PYTHONPATH=. .venv-cuda/bin/python lab/cuda/prove.py --out "$(OUT_JSON)"
 
 lint:
 	@$(PYTHON) app/setup/environment.py test
@@ -50,7 +50,7 @@ lint:
 build:
 	@$(PYTHON) app/setup/environment.py
 	@$(BIN)/python -m app.setup.toolchain
-	@$(BIN)/python -m lab build --out $(OUT) $(ARGS)
+	@$(BIN)/python -m lab build --out "$(OUT)" $(ARGS)
 
 # The picture in the README, from the lab itself.
 picture:

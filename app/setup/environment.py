@@ -109,11 +109,18 @@ def core_now() -> str:
     )
 
 
+def tools() -> list[str]:
+    """What there is of all that compiling needs."""
+    compilers = [name for name in ("cc", "gcc", "clang", os.environ.get("CC", "cc")) if shutil.which(name)]
+    include = ask("import sysconfig; print(sysconfig.get_path('include'))")
+    headers = [str(file) for file in (Path(include, "Python.h"), Path("/usr/include/stdio.h")) if file.exists()]
+    return compilers + headers
+
+
 def stamp_for(core: str, extras: list[str]) -> str:
-    """Of what is installed. Without the core, a C compiler that was not there before is worth another try."""
-    names = () if core == "compiled" else ("cc", "gcc", "clang", os.environ.get("CC", "cc"))
-    compilers = [name for name in names if shutil.which(name)]
-    digest = hashlib.sha256(repr((str(ROOT), extras, compilers)).encode())
+    """Of what is installed. Without the core, a C compiler or headers that were not there are worth another try."""
+    there = [] if core == "compiled" else tools()
+    digest = hashlib.sha256(repr((str(ROOT), extras, there)).encode())
     for file in (ROOT / "pyproject.toml", ROOT / "app" / "setup" / "backend.py"):
         digest.update(file.read_bytes())
     return digest.hexdigest()

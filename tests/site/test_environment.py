@@ -49,6 +49,17 @@ def test_nothing_is_done_twice(setup: Callable[..., list[str]]) -> None:
     assert setup("pure", installed=False) == []  # it has been tried
 
 
+def test_headers_that_have_come_are_worth_another_try(
+    setup: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(environment, "ask", lambda code: str(tmp_path))
+    assert "--editable" in setup("pure")
+    assert setup("pure", installed=False) == []
+    (tmp_path / "Python.h").touch()
+    assert "--editable" in setup("pure", installed=False)
+    assert setup("pure", installed=False) == []
+
+
 def test_who_asks_for_the_pure_core_changes_nothing(
     setup: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
