@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import app
+from app.build.errors import BuildError
 
 APP = Path(app.__file__).resolve().parent
 """The folder of the package `app`."""
@@ -26,12 +27,16 @@ def in_checkout() -> bool:
 def cache_folder() -> Path:
     """The folder for what was fetched or computed: SERVING_LAB_CACHE, the checkout's own, or the user's.
 
-    Everything in it can be deleted at any time and comes back with the next build.
+    Everything in it can be deleted at any time and comes back with the next build. Raises BuildError for a user
+    without a home who names none.
     """
     named = os.environ.get("SERVING_LAB_CACHE")
-    if named:
-        return Path(named).expanduser().resolve()
-    if in_checkout() and os.access(ROOT, os.W_OK):
+    if not named and in_checkout() and os.access(ROOT, os.W_OK):
         return ROOT / ".cache"
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser().resolve() / "serving-lab"
+    try:
+        return Path(named or f"{base}/serving-lab").expanduser().resolve()
+    except RuntimeError:  # there is no home
+        raise BuildError(
+            "There is no folder to keep what is built in: name one in the environment variable SERVING_LAB_CACHE."
+        ) from None

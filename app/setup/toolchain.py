@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.build.errors import BuildError
 from app.build.paths import cache_folder
 from app.build.sources import python_version
 from app.setup.environment import apt_install, say, works
@@ -180,4 +181,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except BuildError as problem:
+        sys.exit(f"setup: {problem}")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from app.build import command
+from app.build import command, paths
 from app.build.content import Content
 from app.build.errors import BuilderFault
 from app.build.out import NAME, SITE_FILE
@@ -107,3 +107,17 @@ def test_without_node_one_line_says_what_to_install(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert "needs Node.js" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_without_a_home_a_folder_for_the_cache_is_asked_for(
+    made: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(paths, "in_checkout", lambda: False)
+    for name in ("HOME", "XDG_CACHE_HOME", "SERVING_LAB_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 4_000_000)  # nobody that the system knows
+    assert call("--out", str(tmp_path / "site")) == 2
+    said = capsys.readouterr().err.strip()
+    assert "SERVING_LAB_CACHE" in said and "\n" not in said
+    monkeypatch.setenv("SERVING_LAB_CACHE", str(tmp_path / "cache"))
+    assert call("--out", str(tmp_path / "site")) == 0
