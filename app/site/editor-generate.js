@@ -15,13 +15,17 @@ const LENGTHS = {
 const MIX = [["chat", "chat", "70"], ["rag", "RAG", "30"]];
 
 export class Generate {
-  /** @param {object} calls  @param {(trace: object) => void} made  @param {() => object} limits that the trace gets */
-  constructor(calls, made, limits) {
-    Object.assign(this, {calls, made, limits});
+  /**
+   * @param {object} calls  @param {(trace: object) => void} made
+   * @param {() => {limits: object, options: object}} sheet of which the trace gets the limits and the options
+   */
+  constructor(calls, made, sheet) {
+    Object.assign(this, {calls, made, sheet});
     this.fields = new Fields("generate");
     const {fields} = this;
     this.groups = [];
     this.command = h("code");
+    this.without = h("span", {text: " It writes the same requests and limits, without the options that are on.", hidden: true});
     const shown = () => this.#shown();
     const lengths = (name, label) => h("div", {class: "line", dataset: {lengths: name}},
       fields.choice(`${name}.kind`, label, [["lognormal", "lognormal"], ["uniform", "uniform"], ["fixed", "all the same"]], shown), ...this.#values(name, LENGTHS));
@@ -36,7 +40,7 @@ export class Generate {
     lengths("prompt_tokens", "Prompts"), lengths("output_tokens", "Outputs"),
     h("div", {class: "line"}, h("button", {type: "submit", class: "ghost", text: "Generate"}),
       h("button", {type: "button", class: "ghost", text: "Next seed", on: {click: () => this.#next()}}), fields.trouble),
-    h("p", {class: "quiet command"}, this.command)));
+    h("p", {class: "quiet command"}, this.command, this.without)));
     this.#shown();
   }
 
@@ -66,7 +70,7 @@ export class Generate {
     const {fields} = this;
     const mixed = fields.value("lengths") === "mix";
     return {
-      seed: fields.value("seed"), requests: fields.value("requests"), arrivals: this.#spec("arrivals", ARRIVALS), limits: this.limits(),
+      seed: fields.value("seed"), requests: fields.value("requests"), arrivals: this.#spec("arrivals", ARRIVALS), limits: this.sheet().limits,
       ...(mixed ? {mix: Object.fromEntries(MIX.map(([name]) => [name, fields.value(`mix.${name}`)]))}
         : {prompt_tokens: this.#spec("prompt_tokens", LENGTHS), output_tokens: this.#spec("output_tokens", LENGTHS)}),
     };
@@ -90,6 +94,7 @@ export class Generate {
     }
     fields.say();
     setText(this.command, command + flags(this.recipe.limits));
+    this.without.hidden = Object.keys(this.sheet().options ?? {}).length === 0;
     this.made(trace);
   }
 

@@ -67,7 +67,7 @@ export class Editor {
     this.generate = new Generate(this.lab.calls, (trace) => {
       this.#found(trace);
       this.#say(`${trace.requests.length} requests generated, under the limits that are set.`);
-    }, () => this.sheet.limits);
+    }, () => this.sheet);
     this.search = new Search(this.lab.calls, () => ({trace: textOf(this.sheet), limits: this.sheet.limits}), (trace) => this.#found(trace));
     this.more = h("div", {class: "ed-more"}, this.generate.node, this.search.node);
     this.place.replaceChildren(

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import time
 from pathlib import Path
 
@@ -391,6 +392,26 @@ def test_the_generator_makes_the_bytes_of_the_command_line(editor, tmp_path, cap
     expect(part.locator(".ed-trouble")).to_contain_text("must be above 0")
     expect(part.get_by_label("on average every")).to_have_attribute("aria-invalid", "true")
     part.get_by_label("on average every").fill("4")
+    part.locator("summary").click()
+
+
+def test_the_generators_command_says_that_it_leaves_out_options(editor, tmp_path):
+    part = editor.page.locator("details", has=editor.page.get_by_text("Generate a trace"))
+    without = part.get_by_text("without the options that are on")
+    part.locator("summary").click()
+    own = tmp_path / "own.json"
+    for options in ({}, {"preemption": "swap"}):
+        own.write_text(json.dumps({**json.loads(COURSE.read_text()), "options": options}))
+        editor.load(own)
+        expect(editor.page.locator(".ed-table tbody tr")).to_have_count(9)
+        part.get_by_role("button", name="Generate", exact=True).click()
+        expect(editor.page.locator(".ed-table tbody tr")).to_have_count(24)
+        expect(without).to_be_visible(visible=bool(options))
+        here = json.loads(editor.saved(tmp_path).read_text())
+        assert here.pop("options", {}) == options
+        command = shlex.split(part.locator("code").inner_text())[1:]
+        assert main([*command, "--out", str(tmp_path / "there.json")]) == 0
+        assert here == json.loads((tmp_path / "there.json").read_text())
     part.locator("summary").click()
 
 
