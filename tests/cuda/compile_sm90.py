@@ -16,13 +16,24 @@ H200 = GPUTarget("cuda", 90, 32)
 
 
 def compiled(kernel, types: dict[str, str], constants: dict[str, int]) -> dict[str, object]:
-    """Bytes of the cubin, and shared memory and registers spilled."""
+    """Bytes of the cubin and of shared memory, and whether it uses matrix units and fetches ahead."""
     signature = {name: types.get(name, "constexpr") for name in kernel.arg_names}
+    # As at a launch: PyTorch's memory begins at a multiple of 16, and only so are loads wide, and fetched ahead.
+    aligned = [(at,) for at, name in enumerate(kernel.arg_names) if types.get(name, "").startswith("*")]
     source = ASTSource(
-        fn=kernel, signature=signature, constexprs={(kernel.arg_names.index(k),): v for k, v in constants.items()}
+        fn=kernel,
+        signature=signature,
+        constexprs={(kernel.arg_names.index(k),): v for k, v in constants.items()},
+        attrs={place: [["tt.divisibility", 16]] for place in aligned},
     )
     made = compile(source, target=H200, options={"num_warps": WARPS})
-    return {"cubin": len(made.asm["cubin"]), "shared": made.metadata.shared, "matrix_units": "mma" in made.asm["ptx"]}
+    ptx = made.asm["ptx"]
+    return {
+        "cubin": len(made.asm["cubin"]),
+        "shared": made.metadata.shared,
+        "matrix_units": "mma" in ptx,
+        "fetches_ahead": "cp.async" in ptx,
+    }
 
 
 def main() -> None:

@@ -138,3 +138,4 @@ def test_the_kernels_compile_for_sm_90_without_a_gpu(tmp_path):
     assert all(made["cubin"] > 1000 for made in report.values())
     assert all(made["shared"] <= 227 * 1024 for made in report.values())  # what one block may have on sm_90
     assert all(made["matrix_units"] for name, made in report.items() if name.startswith(("decode bf16", "decode fp16")))
+    assert all(made["fetches_ahead"] for name, made in report.items() if name.startswith("decode"))
