@@ -111,7 +111,7 @@ def _timed(replayer: Replayer, job: Job, count: Callable[[], None]) -> list[list
     for number in range(job.settings.warmup + job.settings.repeats):
         for prepared in replayer.steps:
             prepared.load()
-            watch.time(prepared.run)
+            watch.time(prepared.run, lead=prepared.mode == "eager")
         times = watch.read()
         if number >= job.settings.warmup:
             runs.append(times)

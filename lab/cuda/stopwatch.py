@@ -9,6 +9,16 @@ import torch
 
 from lab.cuda.statistics import Spread, spread
 
+SETTLE_SECONDS = 0.5
+"""For how long a GPU works before its bandwidth is measured: an idle one has low clocks, and takes its time to raise
+them. A bandwidth that is too low makes floors that are too high, and a sound run invalid."""
+
+LEAD_CYCLES = 6_000_000
+"""Clock cycles, some 3 ms, that the GPU is kept waiting while a step is launched from Python."""
+
+FLUSH_BYTES = 2**28
+"""The least that is read to empty a cache."""
+
 
 class Stopwatch:
     """Collects the times of one step after another; nothing waits for the GPU until `read`."""
@@ -19,9 +29,15 @@ class Stopwatch:
         self._events: list[tuple[torch.cuda.Event, torch.cuda.Event]] = []
         self._times: list[float] = []
 
-    def time(self, work: Callable[[], object]) -> None:
-        """Do `work` between two marks."""
+    def time(self, work: Callable[[], object], lead: bool = False) -> None:
+        """Do `work` between two marks.
+
+        lead: keep a GPU waiting until Python has launched it all, so that what is measured is the GPU's own time and
+        not how fast Python launches.
+        """
         if self.on_gpu:
+            if lead:
+                torch.cuda._sleep(LEAD_CYCLES)
             start = torch.cuda.Event(enable_timing=True)
             stop = torch.cuda.Event(enable_timing=True)
             start.record()
@@ -64,15 +80,45 @@ def recorded(device: torch.device, work: Callable[[], object]) -> Callable[[], o
     return replay
 
 
-def timed(device: torch.device, work: Callable[[], object], warmup: int, repeats: int) -> Spread:
-    """Median and spread, in ms, of `work` done `repeats` times after `warmup` times."""
+def timed(
+    device: torch.device,
+    work: Callable[[], object],
+    warmup: int,
+    repeats: int,
+    before: Callable[[], object] = lambda: None,
+) -> Spread:
+    """Median and spread, in ms, of `work` done `repeats` times after `warmup` times, each after `before`, unmarked."""
     watch = Stopwatch(device)
     for _ in range(warmup):
         work()
     watch.read()
     for _ in range(repeats):
+        before()
         watch.time(work)
     return spread(watch.read())
+
+
+def flush(device: torch.device, cache_bytes: int) -> Callable[[], object] | None:
+    """What empties a GPU's last cache of `cache_bytes`, by reading other memory; None on a CPU, where nothing does.
+
+    In a model, the weights of the next layer do that. It takes longer than a graph's launch, too: without it, what
+    takes the GPU a few microseconds would be measured as the time that Python needs to launch it.
+    """
+    if device.type != "cuda":
+        return None
+    other = torch.ones(max(4 * cache_bytes, FLUSH_BYTES) // 4, device=device)
+    return other.sum
+
+
+def settle(device: torch.device, work: Callable[[], object], seconds: float = SETTLE_SECONDS) -> None:
+    """Keep a GPU at `work` for `seconds`, until its clocks have gone up."""
+    if device.type != "cuda":
+        return
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for _ in range(20):
+            work()
+        torch.cuda.synchronize(device)
 
 
 def bandwidth(device: torch.device, buffer_bytes: int, repeats: int) -> dict[str, float | int]:
@@ -83,7 +129,8 @@ def bandwidth(device: torch.device, buffer_bytes: int, repeats: int) -> dict[str
     count = buffer_bytes // 4
     source = torch.ones(count, device=device)
     target = torch.empty_like(source)
-    read = timed(device, source.sum, 20, repeats)  # many, so that clocks have gone up
+    settle(device, source.sum)
+    read = timed(device, source.sum, 3, repeats)
     copy = timed(device, lambda: target.copy_(source), 3, repeats)
     by_read, by_copy = 4 * count / (read.median / 1e3), 8 * count / (copy.median / 1e3)
     return {

@@ -1,0 +1,75 @@
+"""In which order the GPU is given things to do and marks: seen with a device that only writes down what it gets."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from lab.cuda import stopwatch
+from lab.cuda.stopwatch import SETTLE_SECONDS, Stopwatch, bandwidth, flush, settle, timed
+
+GPU = torch.device("cuda", 0)
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def given(monkeypatch):
+    """What the GPU is given, in order; every two marks are 2 ms apart."""
+    order: list[str] = []
+
+    class Event:
+        def __init__(self, enable_timing):
+            assert enable_timing
+
+        def record(self):
+            order.append("mark")
+
+        def elapsed_time(self, other):
+            return 2.0
+
+    monkeypatch.setattr(torch.cuda, "Event", Event)
+    monkeypatch.setattr(torch.cuda, "_sleep", lambda cycles: order.append("wait"))
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda device: order.append("read"))
+    return order
+
+
+def test_a_step_that_python_launches_is_launched_while_the_gpu_waits(given):
+    watch = Stopwatch(GPU)
+    watch.time(lambda: given.append("graph"))
+    watch.time(lambda: given.append("eager"), lead=True)
+    assert watch.read() == [2.0, 2.0]
+    assert given == ["mark", "graph", "mark", "wait", "mark", "eager", "mark", "read"]
+
+
+def test_the_cache_is_emptied_before_each_run_and_outside_the_marks(given):
+    took = timed(GPU, lambda: given.append("work"), 1, 2, lambda: given.append("flush"))
+    assert took.median == 2.0
+    assert given == ["work", "read", *["flush", "mark", "work", "mark"] * 2, "read"]
+
+
+def test_what_empties_a_cache_reads_several_times_as_much(monkeypatch):
+    sizes = []
+    monkeypatch.setattr(torch, "ones", lambda count, device: sizes.append(4 * count) or torch.zeros(1))
+    assert flush(GPU, 50 * 2**20)() == 0
+    flush(GPU, 126 * 2**20)
+    assert sizes == [2**28, 4 * 126 * 2**20]
+    assert flush(CPU, 0) is None
+
+
+def test_clocks_go_up_before_the_bandwidth_is_measured(given, monkeypatch):
+    now = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: now.__setitem__(0, now[0] + 0.1) or now[0])
+    monkeypatch.setattr(stopwatch, "time", clock)
+    make = torch.ones
+    monkeypatch.setattr(torch, "ones", lambda count, device: make(count))
+    found = bandwidth(GPU, 2**10, 3)
+    assert found["read_bytes_per_s"] == pytest.approx(2**10 / 2e-3)
+    assert found["copy_bytes_per_s"] == found["bytes_per_s"] == pytest.approx(2 * 2**10 / 2e-3)
+    assert now[0] > SETTLE_SECONDS
+    assert given.index("mark") > 1  # it had worked, and was waited for, more than once
+
+
+def test_a_cpu_needs_not_settle():
+    settle(CPU, lambda: pytest.fail("worked"))
