@@ -15,7 +15,7 @@ from lab.options import Options
 from lab.workload import Limits
 
 RESET, RESET_ALL = "Reset limits", "Reset all"
-TOOLTIP = ":host { white-space: initial; max-width: 300px; }"
+TOOLTIP = (Path(__file__).parent / "tooltip.css").read_text(encoding="utf-8")
 STYLES = (Path(__file__).parent / "controls.css").read_text(encoding="utf-8")
 
 
@@ -26,7 +26,7 @@ class LimitInput(pn.widgets.IntInput):  # type: ignore[misc]
         sentence = msg.pop("description", None)
         changes: dict[str, Any] = super()._process_param_change(msg)
         if sentence:
-            content = HTML(html=f"<p>{html.escape(sentence, quote=False)}</p>")
+            content = HTML(html=html.escape(sentence, quote=False))
             changes["description"] = Tooltip(content=content, position="right", stylesheets=[TOOLTIP], syncable=False)
         return changes
 

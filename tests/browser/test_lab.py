@@ -408,6 +408,14 @@ def test_no_horizontal_scroll_on_a_phone(browser, server, scheme):
             "() => [...document.querySelectorAll('.side')].map((side) => side.getBoundingClientRect().toJSON())"
         )
         assert second["top"] >= first["bottom"]  # stacked
+        for icon in lab.page.locator("#slot-controls .bk-description").all():
+            icon.tap()
+            bubble = lab.page.locator("body > [popover]")
+            expect(bubble).to_have_count(1)
+            box = bubble.bounding_box()
+            assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 360, box
+            assert box["y"] >= 0 and box["y"] + box["height"] <= 740, box
+            bubble.locator(".bk-close").tap()
 
 
 def test_the_chart_stands_under_the_timeline_on_the_same_axis(browser, server):
