@@ -21,7 +21,10 @@ from lab.measurement.judge import KIND, SCHEMA_VERSION, reasons
 DOES_NOT_SHOW = (
     "Weights are random; rotary embedding, the embedding and output layers, sampling and the scheduler are left out. "
     "It is the cost of a step, not the speed of a model.",
-    "Times begin after a step's addressing and input are in place on the GPU.",
+    "Times begin after a step's addressing and input are in place on the GPU, and are the GPU's own: how long Python "
+    "takes to launch a step is left out.",
+    "The decode kernel and PyTorch's attention differ in more than paging, so what one costs over the other is not the "
+    "price of the block table alone.",
 )
 
 FLAT_SHARE = 0.1
