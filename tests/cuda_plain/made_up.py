@@ -76,6 +76,7 @@ def measurement(
                 "worst_error": 1e-3,
                 "paged_ms": {"median": 0.006, "p10": 0.005, "p90": 0.007},
                 "contiguous_ms": {"median": 0.005, "p10": 0.004, "p90": 0.006},
+                "contiguous_by": "flash, a group as queries",
                 "paging_costs": 1.2,
                 "floor_ms": 0.0004,
             }
