@@ -1,6 +1,6 @@
 """Replays on a GPU, one at a time, each in a child process; the rest wait in a bounded queue.
 
-All methods belong to the event loop's thread; only `_work` runs in a thread of its own.
+All methods belong to the event loop's thread, but for `look`; `_work` runs in a thread of its own.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 from lab.cuda.detect import INSTALL, Status, look
@@ -103,11 +104,28 @@ class Replays:
         self._closed = False
 
     async def status(self) -> Status:
-        """What is there. Looked at again after a while, and by one process however many ask."""
-        if self._status is None or (self._status.done() and time.monotonic() - self._looked > LOOK_AGAIN_SECONDS):
+        """What is there. Looked at again after a while, and by one process however many ask.
+
+        Not while a replay runs: a look puts a context on the GPU, and so on the times that are being measured.
+        """
+        if self._status is None or (
+            self._status.done() and self._current is None and time.monotonic() - self._looked > LOOK_AGAIN_SECONDS
+        ):
             self._looked = time.monotonic()
             self._status = asyncio.get_running_loop().run_in_executor(self._threads, self._looker)
-        return await asyncio.shield(self._status)
+        return self._of_device(await asyncio.shield(self._status))
+
+    def look(self) -> Status:
+        """What is there, looked at now, in any thread; takes seconds."""
+        return self._of_device(self._looker())
+
+    def _of_device(self, status: Status) -> Status:
+        """`status`, unless the device that replays are to run on is none of those that were found."""
+        device = self.settings.device
+        if not status.available or device < len(status.devices) or device == CPU:
+            return status
+        sentence = f"There is no GPU {device}: {status.sentence} Choose one with --cuda-device."
+        return replace(status, available=False, missing="gpu", sentence=sentence)
 
     def submit(self, job: Job) -> Replay:
         """Take `job` into the queue. Raises QueueFull."""

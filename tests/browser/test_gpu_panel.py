@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from gpu_server import GpuServer, made_up
+from gpu_server import THERE, GpuServer, made_up
 from lab_page import LabPage, opened
 from playwright.sync_api import Route, expect
 
@@ -263,7 +263,7 @@ def test_what_stands_in_the_way_is_said_in_one_sentence(browser, site, tmp_path)
         panel.press("Look again")
         expect(panel.node).to_contain_text("This server cannot replay on a GPU. There is a GPU, but PyTorch is not")
         expect(button).to_have_text("Measure on the GPU")
-        found[0] = Status(True, None, "CUDA is there.")
+        found[0] = Status(True, None, "CUDA is there.", THERE.devices)
         server.replays._status = None
         panel.press("Look again")
         expect(panel.node.get_by_role("button", name="Measure this replay")).to_be_visible()

@@ -401,6 +401,32 @@ def test_the_device_is_looked_at_once_however_many_ask():
         assert len(looked) == 1
 
 
+def test_nobody_looks_at_the_device_while_a_replay_is_timed(tmp_path, monkeypatch):
+    monkeypatch.setattr(cuda_queue, "LOOK_AGAIN_SECONDS", 0)
+    looked = []
+    go = tmp_path / "go"
+    with serving("wait", go, status=lambda: looked.append(1) or THERE) as client:
+        name = client.submit()[1]["id"]
+        client.until(name, lambda state: state["progress"])
+        before = len(looked)
+        assert client.ask("GET", "/api/cuda")[1]["sentence"] == THERE.sentence
+        other = client.submit()[1]["id"]
+        assert len(looked) == before
+        go.touch()
+        assert [client.ended(each)["state"] for each in (name, other)] == ["done", "done"]
+        client.ask("GET", "/api/cuda")
+        assert len(looked) == before + 1
+
+
+def test_a_device_that_is_not_there_is_told_before_anything_is_taken():
+    with serving("result") as client:
+        client.replays.settings = Settings(device=1)
+        told = client.ask("GET", "/api/cuda")[1]
+        sentence = f"There is no GPU 1: {THERE.sentence} Choose one with --cuda-device."
+        assert (told["available"], told["missing"], told["sentence"]) == (False, "gpu", sentence)
+        assert client.submit()[:2] == (503, {"error": sentence})
+
+
 def test_below_a_prefix_it_is_below_the_prefix():
     with serving("result", prefix="/lab/") as client:
         assert client.ask("GET", "/lab/api/cuda")[0] == 200
