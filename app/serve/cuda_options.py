@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
+import sys
+import threading
 
 from app.serve.cuda_queue import Replays
 from lab.cli_cuda import add_device_options, settings_from
@@ -18,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cuda",
         choices=("auto", "off"),
-        default="auto",
-        help="auto (default): offer replays on a GPU where there is one; off: not at all",
+        help="auto (default): offer replays on a GPU where there is one; who writes it is told at the start what there "
+        "is, or what is missing; off: not at all",
     )
     add_device_options(parser)
 
@@ -29,7 +31,16 @@ def replays_from(args: argparse.Namespace) -> Replays | None:
     if args.cuda == "off":
         return None
     settings, seconds = settings_from(args, PROGRAM)
-    return Replays(settings, seconds)
+    replays = Replays(settings, seconds)
+    if args.cuda == "auto":
+        # PyTorch takes seconds to look; the lab is served meanwhile.
+        threading.Thread(target=_tell, args=(replays,), daemon=True).start()
+    return replays
+
+
+def _tell(replays: Replays) -> None:
+    """Say what there is, or what is missing, to who has asked for CUDA."""
+    print(f"Replays on a GPU: {replays.look().sentence}", file=sys.stderr, flush=True)
 
 
 def token_for(open_to_others: bool) -> str | None:

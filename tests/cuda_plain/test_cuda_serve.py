@@ -61,6 +61,25 @@ def test_by_default_replays_are_offered_to_this_machine_without_a_token():
         assert told["sentence"].endswith(".")  # whatever this machine has or lacks
 
 
+def first_words(*flags):
+    """What a server says on stderr until it is stopped; it is asked once, so that it has had the time to look."""
+    process = started(*flags)
+    try:
+        ask(int(re.search(r":(\d+)/", process.stdout.readline())[1]))
+        line = process.stderr.readline() if "auto" in flags else ""
+    finally:
+        process.send_signal(signal.SIGTERM)
+        rest = process.communicate(timeout=20)[1]
+    return line + rest
+
+
+def test_who_asks_for_cuda_in_words_is_told_at_the_start_and_nobody_else_is():
+    assert re.fullmatch(r"Replays on a GPU: [^\n]+\.\n", first_words("--cuda", "auto"))
+    of_cpu = first_words("--cuda", "auto", "--cuda-device", "cpu")
+    assert re.fullmatch(r"Replays on a GPU: (PyTorch is not installed|No GPU is used)[^\n]+\.\n", of_cpu)
+    assert first_words() == ""
+
+
 def test_off_is_off():
     with serving("--cuda", "off") as (port, _):
         status, body = ask(port)
