@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import gc
 import platform
 import time
 from collections.abc import Callable
@@ -82,19 +83,13 @@ def measure(job: Job, tell: Tell, ops: PagedOps | None = None) -> dict[str, Any]
     layers = Layers(shape, settings.layers, getattr(torch, settings.dtype), target, settings.seed, ops)
     measured = Measured(job, facts, device.versions(), ops.name, speed, notices=notices)
     tolerance = TOLERANCE[settings.dtype]
-    replayers: dict[str, Replayer] = {}
     with torch.inference_mode():
         for name, plan in plans.items():
-            replayers.clear()  # one pool at a time
-            replayer = Replayer(plan, layers, settings.seed + 1)
-            found = verify(replayer, tolerance, progress.stage(f"verify {name}", len(plan.steps)))
-            measured.add_verification(name, found)
-            if not found.passed:
+            passed = _policy(name, plan, layers, measured, progress)
+            # A replayer and its steps hold each other: without this, two pools would lie on the device at once.
+            gc.collect()
+            if not passed:
                 break
-            count = progress.stage(f"time {name}", settings.warmup + settings.repeats)
-            measured.add_times(name, plan, [step.mode for step in replayer.steps], _timed(replayer, job, count))
-            replayers[name] = replayer
-        replayers.clear()
         if settings.compare and measured.verified:
             measured.kernel = compare.kernel_cases(
                 layers, speed["bytes_per_s"], facts["cache_bytes"], tolerance, settings, progress.stage
@@ -102,6 +97,18 @@ def measure(job: Job, tell: Tell, ops: PagedOps | None = None) -> dict[str, Any]
             measured.batch = compare.batch_cases(layers, speed["bytes_per_s"], tolerance, settings, progress.stage)
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return document(measured, now, lab.__version__, platform.python_version())
+
+
+def _policy(name: str, plan: Plan, layers: Layers, measured: Measured, progress: Progress) -> bool:
+    """Verify the replay of one policy, then time it. Returns whether it passed."""
+    job = measured.job
+    replayer = Replayer(plan, layers, job.settings.seed + 1)
+    found = verify(replayer, TOLERANCE[job.settings.dtype], progress.stage(f"verify {name}", len(plan.steps)))
+    measured.add_verification(name, found)
+    if found.passed:
+        count = progress.stage(f"time {name}", job.settings.warmup + job.settings.repeats)
+        measured.add_times(name, plan, [step.mode for step in replayer.steps], _timed(replayer, job, count))
+    return found.passed
 
 
 def _timed(replayer: Replayer, job: Job, count: Callable[[], None]) -> list[list[float]]:

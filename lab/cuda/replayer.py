@@ -94,6 +94,7 @@ class Replayer:
         ).to(layers.dtype)
         self._width = max((len(work.table) for step in plan.steps for work in step.decodes), default=1)
         self._graphs: dict[int, DecodeGraph] = {}
+        self._workspaces: dict[int, Workspace] = {}  # of steps without a graph, which run one after the other
         self.steps = [self._prepared(step) for step in plan.steps]
 
     def poison(self, step: Step) -> None:
@@ -158,7 +159,9 @@ class Replayer:
                 [work.length for work in step.decodes] + [0] * padding, dtype=torch.int32, device=device
             )
             if step.prefills:  # a graph has a workspace of its own
-                workspace = workspace_for(self.layers, size, self.plan.longest_decode)
+                if size not in self._workspaces:
+                    self._workspaces[size] = workspace_for(self.layers, size, self.plan.longest_decode)
+                workspace = self._workspaces[size]
         return Batch(torch.tensor(slots, dtype=torch.int64, device=device), tables, lengths, workspace, chunks)
 
 

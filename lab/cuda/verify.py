@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +49,10 @@ class Verification:
 
 
 class History:
-    """K and V of each request as they were computed, contiguous and apart from the pool."""
+    """K and V of each request as they were computed, contiguous and apart from the pool.
+
+    Whoever has gone is dropped, so that it is never more than the pool holds: `lab.cuda.memory` reckons with that.
+    """
 
     def __init__(self, layers: int) -> None:
         self._layers = layers
@@ -66,15 +69,33 @@ class History:
         self._kept[work.id][layer] = both
         return both
 
+    def drop(self, name: str) -> None:
+        """Forget a request that has gone, or that will be computed anew."""
+        self._kept.pop(name, None)
+
+
+def leavers(steps: Sequence[Step]) -> list[list[str]]:
+    """For each step, the requests whose K and V nobody reads after it."""
+    found = []
+    go_on: set[str] = set()
+    for step in reversed(steps):
+        works = (*step.decodes, *step.prefills)
+        found.append([work.id for work in works if work.id not in go_on])
+        for work in works:
+            (go_on.add if work.position else go_on.discard)(work.id)
+    return found[::-1]
+
 
 def verify(replayer: Replayer, tolerance: float, watch: Callable[[], None] = lambda: None) -> Verification:
     """Run the whole plan once, on a poisoned pool, and compare all attention. `watch` is called after each step."""
     found = Verification(tolerance)
     history = History(replayer.layers.count)
     replayer.start_afresh()
-    for prepared in replayer.steps:
+    for prepared, leaving in zip(replayer.steps, leavers(replayer.plan.steps), strict=True):
         replayer.poison(prepared.step)
         check_step(prepared.step, prepared.captured(), history, found, replayer.plan.policy)
+        for name in leaving:
+            history.drop(name)
         watch()
     return found
 
