@@ -10,11 +10,14 @@ import ctypes
 import importlib
 import importlib.util
 import json
+import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from lab.cuda.spawn import python_command, python_environment
@@ -27,7 +30,8 @@ LOOK_SECONDS = 30
 class Status:
     """Whether CUDA can be used.
 
-    missing:  None, or what stands in the way: driver, gpu, pytorch, pytorch-cuda, triton, compiler, unknown
+    missing:  None, or what stands in the way: driver, gpu, pytorch, pytorch-cuda, triton, compiler, headers,
+              unknown
     sentence: what is there, or what is missing and what to do about it, in one sentence
     devices:  name, and if asked for memory_bytes and free_bytes, of each GPU
     """
@@ -48,8 +52,9 @@ def detect(
     import_module: Callable[[str], Any] = importlib.import_module,
     which: Callable[[str], str | None] = shutil.which,
     ask_memory: bool = True,
+    has_headers: Callable[[], bool] = lambda: python_headers(),
 ) -> Status:
-    """Look in this process: driver, GPU, PyTorch, its CUDA build, Triton, a C compiler, in this order.
+    """Look in this process: driver, GPU, PyTorch, its CUDA build, Triton, a C compiler, Python.h, in this order.
 
     ask_memory: also how much memory each GPU has and how much is free, which takes some on each of them while this
     process lives. The other parameters stand in for the system in tests. PyTorch is imported only when a GPU was seen.
@@ -83,11 +88,26 @@ def detect(
         )
     if find("triton") is None:
         return Status(False, "triton", f"There is a GPU and PyTorch, but Triton is not installed: {INSTALL}.")
-    if not any(which(name) for name in ("cc", "gcc", "clang")):
+    # Triton builds its launcher when the first kernel runs, with the compiler that CC names, gcc or clang.
+    if not os.environ.get("CC") and not any(which(name) for name in ("gcc", "clang")):
         return Status(False, "compiler", "There is a GPU and PyTorch, but Triton needs a C compiler: install gcc.")
+    if not has_headers():
+        return Status(
+            False,
+            "headers",
+            "There is a GPU and PyTorch, but Triton needs Python.h, which this Python came without: install its "
+            f"headers (the package python{sys.version_info[0]}.{sys.version_info[1]}-dev or python3-devel).",
+        )
     devices = tuple(_device(torch, index, ask_memory) for index in range(torch.cuda.device_count()))
     listed = ", ".join(f"{index}: {device['name']}" for index, device in enumerate(devices))
     return Status(True, None, f"CUDA {torch.version.cuda} with PyTorch {torch.__version__} on {listed}.", devices)
+
+
+def python_headers() -> bool:
+    """Whether a C compiler finds Python.h: where this Python keeps it, or where the environment says."""
+    named = [os.environ.get(name, "") for name in ("CPATH", "C_INCLUDE_PATH")]
+    folders = [sysconfig.get_paths()["include"], *(folder for text in named for folder in text.split(os.pathsep))]
+    return any(folder and (Path(folder) / "Python.h").is_file() for folder in folders)
 
 
 def _loaded(load: Callable[[str], Any], name: str) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import sysconfig
 from types import SimpleNamespace
 
 import pytest
 
-from lab.cuda.detect import Status, detect, look
+from lab.cuda.detect import Status, detect, look, python_headers
 
 
 class Driver:
@@ -36,13 +38,20 @@ def no_library(name):
     raise OSError(name)
 
 
-def looked(load=lambda name: Driver(), there=("torch", "triton"), torch=None, compiler="gcc"):
+def looked(load=lambda name: Driver(), there=("torch", "triton"), torch=None, compiler="gcc", headers=True):
     return detect(
         load,
         lambda name: object() if name in there else None,
         lambda name: torch or torch_with(),
-        lambda name: "/usr/bin/gcc" if name == compiler else None,
+        lambda name: f"/usr/bin/{name}" if name == compiler else None,
+        has_headers=lambda: headers,
     )
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch):
+    for name in ("CC", "CPATH", "C_INCLUDE_PATH"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.mark.parametrize(
@@ -55,6 +64,8 @@ def looked(load=lambda name: Driver(), there=("torch", "triton"), torch=None, co
         ({"torch": torch_with(False)}, "pytorch-cuda", "(2.13.0) cannot use it"),
         ({"there": ("torch",)}, "triton", "Triton is not installed: pip install"),
         ({"compiler": "none"}, "compiler", "install gcc"),
+        ({"compiler": "cc"}, "compiler", "install gcc"),  # Triton does not look for that name
+        ({"headers": False}, "headers", "Triton needs Python.h"),
     ],
 )
 def test_what_is_missing_is_said_in_one_sentence(given, missing, words):
@@ -71,10 +82,25 @@ def test_a_gpu_that_can_be_used():
     assert status.devices[0]["free_bytes"] == 60 * 10**9
 
 
+def test_a_compiler_that_the_environment_names_will_do(monkeypatch):
+    monkeypatch.setenv("CC", "/opt/bin/icx")
+    assert looked(compiler="none").available
+
+
+def test_headers_are_looked_for_where_a_compiler_does(monkeypatch, tmp_path):
+    monkeypatch.setattr(sysconfig, "get_paths", lambda: {"include": str(tmp_path / "nowhere")})
+    assert not python_headers()
+    (tmp_path / "Python.h").touch()
+    monkeypatch.setenv("CPATH", f"{tmp_path / 'elsewhere'}{os.pathsep}{tmp_path}")
+    assert python_headers()
+
+
 def test_a_replay_that_looks_takes_no_memory_on_other_gpus():
     torch = torch_with()
     del torch.cuda.mem_get_info
-    status = detect(lambda name: Driver(), lambda name: object(), lambda name: torch, lambda name: "gcc", False)
+    status = detect(
+        lambda name: Driver(), lambda name: object(), lambda name: torch, lambda name: "gcc", False, lambda: True
+    )
     assert status.devices == ({"name": "NVIDIA H200"},)
 
 
