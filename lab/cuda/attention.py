@@ -13,6 +13,7 @@ from types import ModuleType
 
 import torch
 import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 TILE = 32
 WARPS = 4
@@ -28,6 +29,9 @@ LEAST_ROWS = 16
 MOST_PARTS = 64
 PROGRAMS_WANTED = 512
 """Enough to keep every multiprocessor of a large GPU busy with some to spare."""
+
+PREFILL_BY = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+"""Not cuDNN's attention, which PyTorch takes first on Hopper: it makes a plan, in tens of ms, for each new length."""
 
 
 def parts_for(requests: int, kv_heads: int, longest: int) -> int:
@@ -198,13 +202,12 @@ def prefill(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     """
     chunk, tokens = q.shape[0], k.shape[0]
     q, k, v = (x.transpose(0, 1)[None] for x in (q, k, v))
-    grouped = q.shape[1] != k.shape[1]
-    if chunk == tokens:
-        out = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=grouped)
-    elif chunk == 1:
-        out = F.scaled_dot_product_attention(q, k, v, enable_gqa=grouped)
-    else:
+    seen = None
+    if 1 < chunk < tokens:
         at = torch.arange(tokens, device=q.device)
         seen = at[None] <= at[tokens - chunk :, None]
-        out = F.scaled_dot_product_attention(q, k, v, attn_mask=seen, enable_gqa=grouped)
+    with sdpa_kernel(PREFILL_BY):
+        out = F.scaled_dot_product_attention(
+            q, k, v, attn_mask=seen, is_causal=chunk == tokens, enable_gqa=q.shape[1] != k.shape[1]
+        )
     return out[0].transpose(0, 1)

@@ -57,6 +57,7 @@ def run(job: Job, tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
         if importlib.util.find_spec("torch") is None:
             raise DeviceError(f"PyTorch is not installed: {INSTALL}.")
     else:
+        os.environ.pop("TRITON_INTERPRET", None)  # set for tests on a CPU; on a GPU nothing could be recorded with it
         status = detect.detect(ask_memory=False)
         if not status.available:
             raise DeviceError(status.sentence)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,7 +14,10 @@ import pytest
 import torch
 from plainly import attend, error, numpy64
 
+from lab.cuda import child
+from lab.cuda import measure as measure_module
 from lab.cuda.attention import PagedOps
+from lab.cuda.detect import Status
 from lab.cuda.job import CPU, Settings, make_job
 from lab.cuda.layers import Layers
 from lab.cuda.measure import measure
@@ -272,6 +276,16 @@ def test_the_real_child_hands_a_measurement_over(device):
     assert running.ending.outcome == "done", running.ending
     assert "verify static" in stages
     assert json.loads(dump_measurement(running.ending.measurement))["trace"]["name"] == "two"
+
+
+def test_a_gpu_never_gets_the_interpreter(monkeypatch):
+    """Whoever ran these tests on a CPU may have it set still."""
+    seen = []
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    monkeypatch.setattr(child.detect, "detect", lambda ask_memory: Status(True, None, "There.", ({"name": "GPU"},)))
+    monkeypatch.setattr(measure_module, "measure", lambda job, tell: seen.append(os.environ.get("TRITON_INTERPRET")))
+    child.run(make_job(read_trace(COURSE)), seen.append)
+    assert seen == [None]
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="asks a GPU; without one, tests/cuda_plain has the refusal")

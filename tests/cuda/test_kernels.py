@@ -112,6 +112,22 @@ def test_a_chunk_attends_to_what_is_before_it_and_to_itself(device, dtype, posit
         assert error(out[at], attend(numpy64(q[at]), keys[:seen], values[:seen])) < BOUND[dtype]
 
 
+@pytest.mark.parametrize("chunk", [1, 3, 9])
+def test_no_plan_is_made_for_each_length_of_a_prompt(monkeypatch, chunk):
+    """As cuDNN's attention does, which PyTorch would take first on Hopper."""
+    asked = []
+    attention = torch.nn.functional.scaled_dot_product_attention
+
+    def watched(*given, **more):
+        asked.append((torch.backends.cuda.cudnn_sdp_enabled(), torch.backends.cuda.flash_sdp_enabled()))
+        return attention(*given, **more)
+
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", watched)
+    prefill(torch.randn(chunk, 4, 16), torch.randn(9, 2, 16), torch.randn(9, 2, 16))
+    assert asked == [(False, True)]
+    assert torch.backends.cuda.cudnn_sdp_enabled()  # for whoever comes after
+
+
 def test_long_contexts_are_shared_out_and_short_ones_are_not():
     assert [parts_for(3, 8, length) for length in (1, TILE, TILE + 1, 4 * TILE)] == [1, 1, 2, 4]
     assert parts_for(1, 8, 65536) == 64
