@@ -75,12 +75,13 @@ def _kernel(measurement: dict[str, Any]) -> list[str]:
             f"{row['requests']} x {row['context']}",
             f"{row['paged_ms']['median']:.4f}",
             f"{row['contiguous_ms']['median']:.4f}",
+            row.get("contiguous_by", "-"),
             f"{row['paging_costs']:.2f}",
             "in cache" if row["in_cache"] else f"{row['paged_ms']['median'] / row['floor_ms']:.2f}",
         ]
         for row in measurement["kernel"] or []
     ]
-    head = ["decode, one layer", "paged ms", "contiguous ms", "paging costs", "over floor"]
+    head = ["decode, one layer", "paged ms", "contiguous ms", "by", "paging costs", "over floor"]
     return _aligned([head, *rows]) if rows else []
 
 

@@ -129,6 +129,7 @@ def test_every_table_is_there():
     text = render_measurement(measurement(course_job()))
     for word in (
         "x32 layers, extrapolated",
+        "flash, a group as queries",
         "paging costs",
         "us a request",
         "Fitted: max(0.4000 ms",
