@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import platform
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -50,29 +51,57 @@ def busy(device: torch.device) -> str | None:
 
     Asked before anything of ours is on it, apart from PyTorch's context.
     """
-    try:
-        percent = torch.cuda.utilization(device)
-    except Exception:  # needs NVML's Python binding, which is no part of PyTorch
-        percent = 0
+    percent = busy_percent(str(getattr(torch.cuda.get_device_properties(device), "uuid", "")))
     free, total = torch.cuda.mem_get_info(device)
     taken = total - free
-    if percent < BUSY_PERCENT and taken < BUSY_BYTES:
+    if (percent or 0) < BUSY_PERCENT and taken < BUSY_BYTES:
         return None
+    at_work = "" if percent is None else f"{percent} % busy, "
     return (
-        f"The GPU is in use by others ({percent} % busy, {taken / 1e9:.1f} GB of its memory taken): "
+        f"The GPU is in use by others ({at_work}{taken / 1e9:.1f} GB of its memory taken): "
         "the times of this run are not to be trusted."
     )
 
 
+class _Utilization(ctypes.Structure):
+    """NVML's nvmlUtilization_t: in % of the last sample period, of up to a second."""
+
+    _fields_ = (("gpu", ctypes.c_uint), ("memory", ctypes.c_uint))
+
+
+def busy_percent(uuid: str, load: Callable[[str], Any] = ctypes.CDLL) -> int | None:
+    """For how much of the last moment a kernel ran on the GPU `uuid`, from NVML; None where that cannot be asked.
+
+    PyTorch can say it only with NVML's Python binding, which does not come with it.
+    """
+    handle, found = ctypes.c_void_p(), _Utilization()
+
+    def ask(nvml: Any) -> bool:
+        name = f"GPU-{uuid.removeprefix('GPU-')}".encode()
+        return not (
+            nvml.nvmlDeviceGetHandleByUUID(name, ctypes.byref(handle))
+            or nvml.nvmlDeviceGetUtilizationRates(handle, ctypes.byref(found))
+        )
+
+    return found.gpu if _asked(ask, load) else None
+
+
 def _driver() -> str:
     """The driver's version, from NVML; empty text where that cannot be asked."""
+    text = ctypes.create_string_buffer(96)
+    told = _asked(lambda nvml: nvml.nvmlSystemGetDriverVersion(text, 96) == 0)
+    return text.value.decode("ascii", "replace") if told else ""
+
+
+def _asked(ask: Callable[[Any], bool], load: Callable[[str], Any] = ctypes.CDLL) -> bool:
+    """Whether NVML, NVIDIA's library about its devices, is there and answered `ask`."""
     try:
-        nvml = ctypes.CDLL("libnvidia-ml.so.1")
+        nvml = load("libnvidia-ml.so.1")
         if nvml.nvmlInit_v2():
-            return ""
-        text = ctypes.create_string_buffer(96)
-        found = nvml.nvmlSystemGetDriverVersion(text, 96) == 0
-        nvml.nvmlShutdown()
-        return text.value.decode("ascii", "replace") if found else ""
+            return False
+        try:
+            return ask(nvml)
+        finally:
+            nvml.nvmlShutdown()
     except (OSError, AttributeError):
-        return ""
+        return False
