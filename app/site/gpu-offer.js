@@ -97,9 +97,9 @@ export function setUpGpu(lab) {
 
   async function ready() {
     if (panel) return panel;
-    const {GpuPanel} = await import("./gpu.js");
+    const {GpuPanel, styled} = await import("./gpu.js");
+    await styled(); // where that fails, there is no panel yet
     panel ??= new GpuPanel(place, own);
-    await panel.styled;
     panel.show(last);
     return panel;
   }

@@ -34,7 +34,9 @@ export class Shelf {
     await this.loaded;
     const same = this.#items.find((item) => item.text === text);
     if (same) return same;
-    const item = {id: this.#next++, label, text};
+    // By the clock: another tab that is open keeps its own in the same database.
+    const item = {id: Math.max(this.#next, Date.now()), label, text};
+    this.#next = item.id + 1;
     this.#items.unshift(item);
     this.#write((files) => files.put({label, text}, item.id));
     for (const old of this.#items.slice(MOST)) this.remove(old.id);

@@ -2,15 +2,15 @@
 
 import {clip} from "./replay-dom.js";
 
-/** Milliseconds with three significant digits: 0.546, 44.8, 1,204. */
+/** Milliseconds with three significant digits, zeros too, so that they line up: 0.546, 0.350, 44.8, 1,204. */
 export function ms(value) {
-  if (value >= 1000) return Math.round(value).toLocaleString("en");
-  return value === 0 ? "0" : String(Number(value.toPrecision(3)));
+  if (value >= 999.5) return Math.round(value).toLocaleString("en");
+  return value === 0 ? "0" : value.toPrecision(3);
 }
 
-/** "2026-01-31T12:00:00+00:00" → "2026-01-31 12:00 UTC"; anything else as it is. */
+/** "2026-01-31T12:00:05+00:00" → "2026-01-31 12:00:05 UTC": a minute has room for two. Anything else as it is. */
 export function when(text) {
-  const found = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d(\.\d+)?)?(\+00:00|Z)$/.exec(text);
+  const found = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d(:\d\d)?)(\.\d+)?(\+00:00|Z)$/.exec(text);
   return found ? `${found[1]} ${found[2]} UTC` : text;
 }
 

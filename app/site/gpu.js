@@ -17,7 +17,6 @@ export class GpuPanel {
   constructor(place, lab) {
     const {sample} = lab.config; // a real measurement that comes with the site, if it has one
     this.lab = lab;
-    this.styled = styled();
     this.shelf = new Shelf(lab.key("measurements"));
     this.run = new Run(lab, (answer) => this.#take(answer, "the server's answer"));
     this.overlay = new Overlay(lab.view);
@@ -41,7 +40,7 @@ export class GpuPanel {
     place.replaceChildren(
       h("header", {}, h("h2", {id: "gpu-title", text: "Measured on a GPU"}),
         h("span", {class: "files"}, sample ? button("Open the sample", () => this.#sample(sample)) : null, this.opener = button("Open a measurement", () => this.choose()), button("Close", () => lab.close()))),
-      this.intro, this.run.node, this.choice, this.says, this.shown, this.compared, this.unconfirmed);
+      this.intro, this.run.node, this.choice, this.says, this.shown, this.unconfirmed, this.compared);
     this.shelf.loaded.then(() => this.#draw());
   }
 
@@ -160,7 +159,7 @@ export class GpuPanel {
     fill(this.other, items.filter(({id}) => id !== this.item?.id), this.second, "Nothing");
     const lines = this.item?.unconfirmed ?? this.lab.status?.unconfirmed ?? [];
     this.unconfirmed.hidden = !lines.length;
-    setText(this.unconfirmed, lines.length ? `Not confirmed by a GPU yet: ${lines.join(" ")}` : "");
+    setText(this.unconfirmed, lines.length ? `What no GPU had confirmed when this version of the lab was made: ${lines.join(" ")}` : "");
   }
 
   // ---- over the timelines -------------------------------------------------------------------------------------
@@ -213,16 +212,19 @@ function alike(one, two) {
   return [...names].every((name) => JSON.stringify(one[name]) === JSON.stringify(two[name]));
 }
 
-/** The panel's style sheet, which the page does without until then. */
-function styled() {
-  const link = h("link", {rel: "stylesheet", href: new URL("gpu.css", import.meta.url).href});
-  const loaded = new Promise((resolve, reject) => {
+let sheet = null;
+
+/** The panel's style sheet, which the page does without until then. One that did not load is asked for again. */
+export function styled() {
+  sheet ??= new Promise((resolve, reject) => {
+    const link = h("link", {rel: "stylesheet", href: new URL("gpu.css", import.meta.url).href});
     link.addEventListener("load", resolve);
     link.addEventListener("error", () => {
       link.remove();
+      sheet = null;
       reject(new Error("The file gpu.css did not load."));
     });
+    document.head.append(link);
   });
-  document.head.append(link);
-  return loaded;
+  return sheet;
 }

@@ -98,8 +98,8 @@ def test_a_replay_is_measured_followed_stopped_and_found_again(browser, site, tm
         for policy in ("static", "continuous"):
             row = next(row for row in measurement["policies"][policy]["iterations"] if row["iteration"] == 15)
             expect(panel.lane(policy).locator(".gpu-now")).to_have_text(
-                f"iteration 15: {row['ms']['median']:.3g} ms ({row['ms']['p10']:.3g}–{row['ms']['p90']:.3g}), "
-                f"floor {row['floor_ms']:.3g}, ratio {row['ratio']:.2f}, {row['mode']}"
+                f"iteration 15: {row['ms']['median']:#.3g} ms ({row['ms']['p10']:#.3g}–{row['ms']['p90']:#.3g}), "
+                f"floor {row['floor_ms']:#.3g}, ratio {row['ratio']:.2f}, {row['mode']}"
             )
             steps = panel.lane(policy).locator("path.median").get_attribute("d")
             assert steps.count("H") == len(measurement["policies"][policy]["iterations"])
@@ -177,11 +177,20 @@ def test_without_a_server_nothing_is_asked_and_measurements_open(browser, site, 
         lab.page.route(server.url, with_sample)
         lab.page.route("**/sample.measurement.json", lambda route: route.fulfill(path=course))
         panel = Panel(lab).start(server.url)
+        # A file that did not come once is asked for again.
+        lab.page.route("**/gpu.css", lambda route: route.abort(), times=1)
         lab.page.get_by_role("button", name="Measured times").click()
+        expect(lab.page.locator("#notice-gpu")).to_contain_text("The file gpu.css did not load.")
+        lab.troubles.clear()
+        lab.page.get_by_role("button", name="Measured times").click()
+        expect(panel.node.locator(".gpu-unconfirmed")).to_be_attached()
+        assert lab.page.locator("link[href$='gpu.css']").count() == 1
         panel.press("Open the sample")
         expect(panel.lane("continuous")).to_contain_text("made up for tests")
         expect(panel.node.get_by_role("button", name="Measure this replay")).to_be_hidden()
-        expect(panel.node).to_contain_text("Not confirmed by a GPU yet")
+        expect(panel.node).to_contain_text(
+            "What no GPU had confirmed when this version of the lab was made: No GPU has run"
+        )
         assert panel.saved(tmp_path) == course.read_text("utf-8")
 
         # Other limits: it is taken away, said, and the way back is there.
@@ -202,7 +211,7 @@ def test_without_a_server_nothing_is_asked_and_measurements_open(browser, site, 
         panel.node.get_by_label("Compare with").select_option(index=1)
         expect(panel.node.locator(".gpu-differences")).to_contain_text("The first is not valid")
         row = panel.node.locator(".gpu-compared tr", has_text="static, over the floor").locator("td")
-        expect(row).to_have_text(["0.8", "1.25", "1.56"])
+        expect(row).to_have_text(["0.800", "1.25", "1.56"])
         expect(panel.lane("static").locator("path.other")).to_have_attribute("d", re.compile("^M"))
 
         # Of another trace.
@@ -218,7 +227,7 @@ def test_without_a_server_nothing_is_asked_and_measurements_open(browser, site, 
         expect(panel.node).to_contain_text("broken.json: policies.static.iterations[1].mode: must be one of")
         expect(panel.lane("static")).to_have_count(1)
 
-        # On a phone, dark; nothing is wider than it.
+        # On a phone, dark; nothing is wider than it, and of two that are compared both are seen.
         lab.page.set_viewport_size({"width": 360, "height": 800})
         lab.page.wait_for_function("() => document.documentElement.scrollWidth <= 360")
         lane, time = (
@@ -226,21 +235,36 @@ def test_without_a_server_nothing_is_asked_and_measurements_open(browser, site, 
             for part in (".gpu-lane svg", ".timeline")
         )
         assert (lane["x"], lane["width"]) == (time["x"], time["width"])
+        panel.node.get_by_label("Compare with").select_option(index=1)
+        expect(panel.node.locator(".gpu-compared table")).to_have_count(1)
+        assert panel.node.locator(".gpu-compared .gpu-scroll").evaluate(
+            "(node) => node.scrollWidth <= node.clientWidth"
+        )
 
-        # They are still here after a reload.
+        # They are still here after a reload, and so is what another tab has opened meanwhile.
+        tab = lab.page.context.new_page()
+        with_tab = Panel(LabPage(tab))
+        tab.route(server.url, with_sample)
+        with_tab.start(server.url)
+        tab.get_by_role("button", name="Measured times").click()
+        expect(with_tab.node.locator("#gpu-list option")).to_have_count(4)
+        for number, opens in enumerate((panel, with_tab)):
+            opens.load(made_up(tmp_path / f"{number}.json", ratio=2 + number))
+            expect(opens.node.locator(".gpu-shown tbody tr").first).to_contain_text(f"{2 + number}.00")
+        tab.close()
         lab.page.reload()
         lab.wait_ready()
         lab.page.get_by_role("button", name="Measured times").click()
         shelf = panel.node.get_by_role("combobox", name="Measurement")
         options = shelf.locator("option")
-        expect(options).to_have_count(4)  # three, and none
-        shelf.select_option(index=1)
+        expect(options).to_have_count(6)  # five, and none
+        shelf.select_option(index=3)
         expect(panel.lane("static")).to_have_count(1)
         shelf.select_option("None")
         expect(panel.lane("static")).to_have_count(0)
         shelf.select_option(index=1)
         panel.press("Remove")
-        expect(options).to_have_count(3)
+        expect(options).to_have_count(5)
         assert panel.asked == [] and lab.troubles == []
 
 
