@@ -118,7 +118,7 @@ def _timed(replayer: Replayer, job: Job, count: Callable[[], None]) -> list[list
     for number in range(job.settings.warmup + job.settings.repeats):
         for prepared in replayer.steps:
             prepared.load()
-            watch.time(prepared.run, lead=prepared.mode == "eager")
+            watch.time(prepared.run, prepared.lead_ms)
         times = watch.read()
         if number >= job.settings.warmup:
             runs.append(times)

@@ -16,6 +16,12 @@ from lab.cuda.stopwatch import recorded
 Captured = list[tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]]
 """(q, k, v, attention output) of each layer."""
 
+LAYER_LAUNCH_MS = 0.5
+CHUNK_LAUNCH_MS = 0.2
+"""More than Python needs to launch a layer, some twenty kernels at ten microseconds, and a chunk's attention in it."""
+
+MOST_LEAD_MS = 100.0
+
 
 def workspace_for(layers: Layers, requests: int, longest: int) -> Workspace:
     """The room for a batch of `requests` decodes of at most `longest` tokens."""
@@ -68,13 +74,17 @@ class DecodeGraph:
 
 @dataclass
 class Prepared:
-    """One step, ready to run: `load` copies its addressing and input into place, `run` is what is timed."""
+    """One step, ready to run: `load` copies its addressing and input into place, `run` is what is timed.
+
+    lead_ms: more than Python needs to launch `run`; 0 for a graph
+    """
 
     step: Step
     mode: str
     load: Callable[[], object]
     run: Callable[[], object]
     captured: Callable[[], Captured]
+    lead_ms: float = 0.0
 
 
 class Replayer:
@@ -125,7 +135,8 @@ class Replayer:
                 self.layers.forward(x, batch, self.pool, lambda layer, *tensors: held.append(tensors))  # type: ignore[arg-type]
                 return held
 
-            return Prepared(step, "eager", lambda: None, run, captured)
+            lead_ms = self.layers.count * (LAYER_LAUNCH_MS + CHUNK_LAUNCH_MS * len(step.prefills))
+            return Prepared(step, "eager", lambda: None, run, captured, min(lead_ms, MOST_LEAD_MS))
         size = padded(len(step.decodes))
         batch = self._batch(step, size)
         if size not in self._graphs:

@@ -13,8 +13,8 @@ SETTLE_SECONDS = 0.5
 """For how long a GPU works before its bandwidth is measured: an idle one has low clocks, and takes its time to raise
 them. A bandwidth that is too low makes floors that are too high, and a sound run invalid."""
 
-LEAD_CYCLES = 6_000_000
-"""Clock cycles, some 3 ms, that the GPU is kept waiting while a step is launched from Python."""
+CYCLES_A_MS = 2_000_000
+"""Of a GPU's clock, at most: a slower one is kept waiting a little longer than was asked for."""
 
 FLUSH_BYTES = 2**28
 """The least that is read to empty a cache."""
@@ -29,15 +29,15 @@ class Stopwatch:
         self._events: list[tuple[torch.cuda.Event, torch.cuda.Event]] = []
         self._times: list[float] = []
 
-    def time(self, work: Callable[[], object], lead: bool = False) -> None:
+    def time(self, work: Callable[[], object], lead_ms: float = 0.0) -> None:
         """Do `work` between two marks.
 
-        lead: keep a GPU waiting until Python has launched it all, so that what is measured is the GPU's own time and
-        not how fast Python launches.
+        lead_ms: for how long a GPU is kept waiting before, so that Python has launched it all by then, and what is
+        measured is the GPU's own time and not how fast Python launches.
         """
         if self.on_gpu:
-            if lead:
-                torch.cuda._sleep(LEAD_CYCLES)
+            if lead_ms:
+                torch.cuda._sleep(int(lead_ms * CYCLES_A_MS))
             start = torch.cuda.Event(enable_timing=True)
             stop = torch.cuda.Event(enable_timing=True)
             start.record()

@@ -6,9 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from test_cuda_replay import COURSE, course_settings, replayer_of, small_plan
 
+from lab.cuda import measure as measure_module
 from lab.cuda import stopwatch
+from lab.cuda.attention import PagedOps
+from lab.cuda.job import make_job
 from lab.cuda.stopwatch import SETTLE_SECONDS, Stopwatch, bandwidth, flush, settle, timed
+from lab.formats.trace_json import read_trace
 
 GPU = torch.device("cuda", 0)
 CPU = torch.device("cpu")
@@ -30,7 +35,7 @@ def given(monkeypatch):
             return 2.0
 
     monkeypatch.setattr(torch.cuda, "Event", Event)
-    monkeypatch.setattr(torch.cuda, "_sleep", lambda cycles: order.append("wait"))
+    monkeypatch.setattr(torch.cuda, "_sleep", lambda cycles: order.append(f"wait {cycles}"))
     monkeypatch.setattr(torch.cuda, "synchronize", lambda device: order.append("read"))
     return order
 
@@ -38,9 +43,9 @@ def given(monkeypatch):
 def test_a_step_that_python_launches_is_launched_while_the_gpu_waits(given):
     watch = Stopwatch(GPU)
     watch.time(lambda: given.append("graph"))
-    watch.time(lambda: given.append("eager"), lead=True)
+    watch.time(lambda: given.append("eager"), 1.5)
     assert watch.read() == [2.0, 2.0]
-    assert given == ["mark", "graph", "mark", "wait", "mark", "eager", "mark", "read"]
+    assert given == ["mark", "graph", "mark", "wait 3000000", "mark", "eager", "mark", "read"]
 
 
 def test_the_cache_is_emptied_before_each_run_and_outside_the_marks(given):
@@ -73,3 +78,13 @@ def test_clocks_go_up_before_the_bandwidth_is_measured(given, monkeypatch):
 
 def test_a_cpu_needs_not_settle():
     settle(CPU, lambda: pytest.fail("worked"))
+
+
+def test_the_more_python_has_to_launch_the_longer_the_gpu_waits_for_it(device, monkeypatch):
+    replayer = replayer_of(small_plan(), PagedOps(), device, layers=2)
+    leads = {len(prepared.step.prefills): prepared.lead_ms for prepared in replayer.steps}
+    assert leads[0] == 0 < leads[1] < leads[3] < 10
+    told = []
+    monkeypatch.setattr(measure_module.Stopwatch, "time", lambda self, work, lead_ms: told.append(lead_ms))
+    measure_module._timed(replayer, make_job(read_trace(COURSE), settings=course_settings(device)), lambda: None)
+    assert told[: len(replayer.steps)] == [prepared.lead_ms for prepared in replayer.steps]
