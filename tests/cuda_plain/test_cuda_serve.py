@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -113,3 +114,20 @@ def test_a_wrong_flag_is_one_line(flags, said):
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (2, "")
     assert said in err and len(err.splitlines()) == 1
+
+
+def test_the_recipe_for_a_remote_gpu_is_one_that_this_server_takes():
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    options, port, there, flags = re.search(
+        r"^ssh (.*)-L (\d+):127\.0\.0\.1:(\d+) \S+ 'cd serving-lab && \.venv/bin/serving-lab serve (.*)'$", readme, re.M
+    ).groups()
+    assert "-t" in options.split()  # else the server there outlives Ctrl-C
+    assert f"--port {there}" in flags and f"http://127.0.0.1:{port}/ here" in readme
+    flags = flags.replace(f"--port {there}", "").split()
+    with serving(*flags) as (chosen, _):
+        # As through the tunnel, whose end here may be another port.
+        status, _ = ask(chosen, {"Host": "127.0.0.1:9000", "Origin": "http://127.0.0.1:9000"})
+        assert status == 200
+    assert "add `--allow-host localhost`" in readme
+    with serving(*flags, "--allow-host", "localhost", lines=2) as (chosen, said):
+        assert "#cuda-token=" in said[1] and ask(chosen)[0] == 401
