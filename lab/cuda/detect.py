@@ -79,12 +79,18 @@ def detect(
     if find("torch") is None:
         return Status(False, "pytorch", f"There is a GPU, but PyTorch is not installed: {INSTALL}.")
     torch = import_module("torch")
+    if torch.version.cuda is None:
+        return Status(
+            False,
+            "pytorch-cuda",
+            f"There is a GPU, but PyTorch {torch.__version__} is a build without CUDA: install a CUDA build of PyTorch.",
+        )
     if not torch.cuda.is_available():
         return Status(
             False,
             "pytorch-cuda",
-            f"There is a GPU, but the installed PyTorch ({torch.__version__}) cannot use it (a build for CPUs, or the "
-            "driver is too old for it): install a CUDA build of PyTorch or a newer driver.",
+            f"There is a GPU, but PyTorch {torch.__version__} for CUDA {torch.version.cuda} cannot use it, most likely "
+            "because the driver is too old: install a newer driver, or a PyTorch for an older CUDA.",
         )
     if find("triton") is None:
         return Status(False, "triton", f"There is a GPU and PyTorch, but Triton is not installed: {INSTALL}.")

@@ -28,6 +28,8 @@ from lab.cuda.verify import verify
 
 Tell = Callable[[dict[str, Any]], None]
 SECONDS_A_PROGRESS = 0.25
+BFLOAT16_FROM = (8, 0)
+"""The compute capability whose matrix units take bfloat16."""
 
 
 class Progress:
@@ -140,6 +142,8 @@ def _make_room(job: Job, plans: list[Plan], target: torch.device) -> list[str]:
     torch.cuda.set_device(target)
     free, total = torch.cuda.mem_get_info(target)
     name = torch.cuda.get_device_name(target)
+    if settings.dtype == "bfloat16" and torch.cuda.get_device_capability(target) < BFLOAT16_FROM:
+        raise DeviceError(f"GPU {settings.device} ({name}) has no bfloat16: choose --cuda-dtype float16.")
     needed = replay_bytes(plans, settings.layer_shape, settings.layers, settings.dtype)
     allowed = min(free, int(total * settings.memory_share))
     if needed > allowed:

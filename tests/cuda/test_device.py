@@ -7,8 +7,11 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from lab.cuda import device
+from lab.cuda import device, measure
+from lab.cuda.child import DeviceError
 from lab.cuda.device import busy, busy_percent
+from lab.cuda.job import Settings, make_job
+from lab.workload import Limits, Request, Trace
 
 UUID = "12345678-9abc-def0-1234-56789abcdef0"
 
@@ -72,3 +75,22 @@ def test_a_gpu_in_use_is_said(monkeypatch, percent, taken, said):
     monkeypatch.setattr(device, "busy_percent", lambda uuid: percent)
     sentence = busy(torch.device("cuda", 0))
     assert sentence is None if said is None else said in sentence
+
+
+def test_a_gpu_without_bfloat16_is_told_what_it_can_do(monkeypatch):
+    total = 16 * 10**9
+    for name, answer in {
+        "set_device": None,
+        "get_device_name": "Tesla T4",
+        "get_device_capability": (7, 5),
+        "mem_get_info": (total, total),
+        "set_per_process_memory_fraction": None,
+    }.items():
+        monkeypatch.setattr(torch.cuda, name, lambda *given, answer=answer: answer)
+    monkeypatch.setattr(measure.device, "busy", lambda target: None)
+    trace = Trace("one", Limits(2, 8, 4), (Request("a", 0, 5, 3),))
+    job = make_job(trace, settings=Settings(shape="small", layers=1))
+    with pytest.raises(DeviceError, match=r"GPU 0 \(Tesla T4\) has no bfloat16: choose --cuda-dtype float16\."):
+        measure._make_room(job, [], torch.device("cuda", 0))
+    job = make_job(trace, settings=Settings(shape="small", layers=1, dtype="float16"))
+    assert measure._make_room(job, [], torch.device("cuda", 0)) == []

@@ -24,14 +24,14 @@ class Driver:
         return 0
 
 
-def torch_with(available=True):
+def torch_with(available=True, cuda_version="13.0"):
     cuda = SimpleNamespace(
         is_available=lambda: available,
         device_count=lambda: 1,
         mem_get_info=lambda index: (60 * 10**9, 80 * 10**9),
         get_device_name=lambda index: "NVIDIA H200",
     )
-    return SimpleNamespace(__version__="2.13.0", cuda=cuda, version=SimpleNamespace(cuda="13.0"))
+    return SimpleNamespace(__version__="2.13.0", cuda=cuda, version=SimpleNamespace(cuda=cuda_version))
 
 
 def no_library(name):
@@ -61,7 +61,12 @@ def plain_environment(monkeypatch):
         ({"load": lambda name: Driver(devices=0)}, "gpu", "0 devices"),
         ({"load": lambda name: Driver(init=999)}, "gpu", "CUDA error 999"),
         ({"there": ("triton",)}, "pytorch", "PyTorch is not installed: pip install"),
-        ({"torch": torch_with(False)}, "pytorch-cuda", "(2.13.0) cannot use it"),
+        (
+            {"torch": torch_with(False)},
+            "pytorch-cuda",
+            "2.13.0 for CUDA 13.0 cannot use it, most likely because",
+        ),
+        ({"torch": torch_with(False, None)}, "pytorch-cuda", "2.13.0 is a build without CUDA"),
         ({"there": ("torch",)}, "triton", "Triton is not installed: pip install"),
         ({"compiler": "none"}, "compiler", "install gcc"),
         ({"compiler": "cc"}, "compiler", "install gcc"),  # Triton does not look for that name
