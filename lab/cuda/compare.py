@@ -113,7 +113,12 @@ def _kernel_case(
 
     paged_ms = measured(paged)
     right = [name for name in ways if errors[name] <= tolerance]  # one that is wrong is nothing to compare with
-    times = {name: measured(ways[name]) for name in right or ways}
+    times = {}
+    for name in right or ways:
+        with suppress(RuntimeError):  # as when it cannot be recorded
+            times[name] = measured(ways[name])
+    if not times:
+        raise RuntimeError(f"none of PyTorch's attention kernels could be timed ({'; '.join(ways)})")
     by, contiguous_ms = min(times.items(), key=lambda found: found[1].median)
     kv_bytes = _kv_bytes(layers, requests, context)
     return {

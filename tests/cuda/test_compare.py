@@ -64,6 +64,29 @@ def test_a_way_of_pytorch_that_is_wrong_is_not_compared_with(monkeypatch):
     assert not any(row["verified"] for row in rows(monkeypatch))
 
 
+def test_a_way_of_pytorch_that_cannot_be_recorded_is_left_out(monkeypatch):
+    record = compare.recorded
+    refused = []
+
+    def picky(device, work):
+        if hasattr(work, "keywords") and not refused:  # a way of PyTorch is a partial, the paged kernel a function
+            refused.append(work)
+            raise RuntimeError("operation not permitted when stream is capturing")
+        return record(device, work)
+
+    monkeypatch.setattr(compare, "recorded", picky)
+    assert len(rows(monkeypatch)) == 2 and len(refused) == 1
+
+    def never(device, work):
+        if hasattr(work, "keywords"):
+            raise RuntimeError("operation not permitted when stream is capturing")
+        return record(device, work)
+
+    monkeypatch.setattr(compare, "recorded", never)
+    with pytest.raises(RuntimeError, match="none of PyTorch's attention kernels could be timed"):
+        rows(monkeypatch)
+
+
 def test_a_case_that_does_not_fit_after_all_is_left_out(monkeypatch):
     case = compare._kernel_case
 
