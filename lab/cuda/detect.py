@@ -83,7 +83,7 @@ def detect(
         return Status(
             False,
             "pytorch-cuda",
-            f"There is a GPU, but PyTorch {torch.__version__} is a build without CUDA: install a CUDA build of PyTorch.",
+            f"There is a GPU, but PyTorch {torch.__version__} is a build without CUDA: install one that has CUDA.",
         )
     if not torch.cuda.is_available():
         return Status(
