@@ -95,6 +95,14 @@ def test_where_others_may_ask_a_token_is_made_up_and_printed(flags):
         assert ask(port, {"Authorization": f"Bearer {token}"})[0] == 200
 
 
+@pytest.mark.parametrize("token", ["a&b", "a%41", "two words", "schlüssel"])
+def test_a_token_that_no_link_can_carry_is_one_line(token):
+    process = started(SERVING_LAB_CUDA_TOKEN=token)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (2, "")
+    assert "SERVING_LAB_CUDA_TOKEN: stands in a link" in err and len(err.splitlines()) == 1
+
+
 def test_a_token_of_ones_own_is_asked_for_everywhere():
     with serving(SERVING_LAB_CUDA_TOKEN="mine") as (port, _):
         assert ask(port)[0] == 401
