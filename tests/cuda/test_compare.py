@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from plainly import attend, error, numpy64
+from test_cuda_replay import Wrong
 
 from lab.cuda import compare, contiguous
 from lab.cuda.attention import PagedOps
@@ -62,6 +63,15 @@ def test_a_way_of_pytorch_that_is_wrong_is_not_compared_with(monkeypatch):
     assert all(row["verified"] and row["contiguous_by"] != "wrong" for row in rows(monkeypatch))
     monkeypatch.setattr(compare.contiguous, "ways", lambda q, k, v: {"wrong": lambda: torch.zeros_like(q)})
     assert not any(row["verified"] for row in rows(monkeypatch))
+
+
+@pytest.mark.parametrize(("mistake", "right"), [("none", True), ("one token short", False)])
+def test_a_token_that_is_left_out_shows_in_a_long_context_too(mistake, right):
+    layers = Layers(SHAPES["tiny"], 1, torch.bfloat16, torch.device("cpu"), 0, Wrong(mistake))
+    with torch.inference_mode():
+        row = compare._kernel_case(layers, 1, 65536, 1e9, None, TOLERANCE["bfloat16"], ON_CPU)
+    assert row["verified"] is right
+    assert row["worst_error"] < 2
 
 
 def test_a_way_of_pytorch_that_cannot_be_recorded_is_left_out(monkeypatch):
