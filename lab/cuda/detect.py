@@ -23,7 +23,8 @@ from typing import Any
 from lab.cuda.spawn import python_command, python_environment
 
 INSTALL = "pip install 'serving-lab[cuda]' (from a checkout: pip install '.[cuda]')"
-LOOK_SECONDS = 30
+LOOK_SECONDS = 60
+"""PyTorch with CUDA is gigabytes: read from a slow disk for the first time, its import takes half a minute."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,8 +46,3 @@ class KVPool:
             chosen = torch.tensor(list(pages), device=self.k[0].device)
             for tensor in (*self.k, *self.v):
                 tensor[chosen] = float("nan")
-
-    def calm(self) -> None:
-        """Fill everything with zeros, for runs that are timed and not looked at."""
-        for tensor in (*self.k, *self.v):
-            tensor.zero_()

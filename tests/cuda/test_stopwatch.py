@@ -10,8 +10,11 @@ from test_cuda_replay import COURSE, course_settings, replayer_of, small_plan
 
 from lab.cuda import measure as measure_module
 from lab.cuda import stopwatch
-from lab.cuda.attention import PagedOps
+from lab.cuda.attention import PagedOps, Workspace
 from lab.cuda.job import make_job
+from lab.cuda.layers import Batch, Layers
+from lab.cuda.pool import KVPool
+from lab.cuda.shapes import SHAPES
 from lab.cuda.stopwatch import SETTLE_SECONDS, Stopwatch, bandwidth, flush, settle, timed
 from lab.formats.trace_json import read_trace
 
@@ -88,3 +91,18 @@ def test_the_more_python_has_to_launch_the_longer_the_gpu_waits_for_it(device, m
     monkeypatch.setattr(measure_module.Stopwatch, "time", lambda self, work, lead_ms: told.append(lead_ms))
     measure_module._timed(replayer, make_job(read_trace(COURSE), settings=course_settings(device)), lambda: None)
     assert told[: len(replayer.steps)] == [prepared.lead_ms for prepared in replayer.steps]
+
+
+def test_a_step_of_decodes_looks_at_no_value():
+    """A graph cannot hold a step that waits for one: on the device `meta`, which has none, looking fails."""
+    nowhere = torch.device("meta")
+    layers = Layers(SHAPES["tiny"], 2, torch.bfloat16, torch.device("cpu"), 0, PagedOps())
+    for weights in (layers.qkv, layers.out, layers.gate_up, layers.down):
+        weights[:] = [matrix.to(nowhere) for matrix in weights]
+    pool = KVPool(2, 8, 16, 2, 16, torch.bfloat16, nowhere)
+    whole = {"dtype": torch.int32, "device": nowhere}
+    slots = torch.zeros(3, dtype=torch.int64, device=nowhere)
+    workspace = Workspace.of(3, 4, 16, 1, nowhere)
+    batch = Batch(slots, torch.zeros(3, 4, **whole), torch.zeros(3, **whole), workspace, [])
+    x = torch.zeros(3, SHAPES["tiny"].hidden, dtype=torch.bfloat16, device=nowhere)
+    assert layers.forward(x, batch, pool).shape == x.shape
