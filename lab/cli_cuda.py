@@ -60,6 +60,16 @@ def add_replay_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cuda-save", metavar="FILE", help="write the measurement to a file as well")
 
 
+def without_backend(options: argparse.Namespace) -> None:
+    """For a replay in the simulator. Raises InputError for what it would ignore."""
+    bare = argparse.ArgumentParser()
+    add_replay_options(bare)
+    for name, default in vars(bare.parse_args([])).items():
+        if getattr(options, name) != default:
+            flag = "--" + name.replace("_", "-")
+            raise InputError("is for --backend cuda; add that, or leave it out", field=flag, source=PROGRAM)
+
+
 def settings_from(options: argparse.Namespace, source: str) -> tuple[Settings, float]:
     """The device settings and the time limit in seconds that are asked for. Raises InputError, naming the flag."""
     from lab.cuda.job import CPU, Settings
@@ -87,7 +97,7 @@ def settings_from(options: argparse.Namespace, source: str) -> tuple[Settings, f
 def _number(text: str, name: str, source: str, kind: type[int] | type[float]) -> Any:
     pattern = r"[0-9]{1,9}" if kind is int else r"[0-9]{1,9}(\.[0-9]{1,9})?"
     if not re.fullmatch(pattern, text):
-        what = "a whole number" if kind is int else "a number"
+        what = "the number of a GPU or cpu" if name == "device" else "a whole number" if kind is int else "a number"
         raise InputError(f"must be {what}, not {text!r}; see --help", field=f"--cuda-{name}", source=source)
     return kind(text)
 

@@ -85,6 +85,8 @@ def run_replay(arguments: argparse.Namespace) -> int:
     """Do the command; returns the exit status. Raises InputError for anything wrong with what was asked."""
     policies = _policies(arguments.policy)
     _check_outputs(arguments)
+    if arguments.backend != "cuda":
+        cli_cuda.without_backend(arguments)
     read = read_trace(arguments.trace)
     limits, options = _limits_and_options(read, arguments)
     trace = _timed(read, options, arguments.trace)

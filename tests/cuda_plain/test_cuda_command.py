@@ -119,6 +119,13 @@ def test_the_simulator_is_the_default_and_says_the_same_as_before(lab):
     assert lab("replay", COURSE) == lab("replay", COURSE, "--backend", "simulator")
 
 
+@pytest.mark.parametrize("flag", ["device", "memory-share", "shape", "layers", "dtype", "time-limit", "save"])
+def test_without_the_backend_its_flags_are_refused(lab, flag):
+    status, out, err = lab("replay", COURSE, f"--cuda-{flag}", "2")
+    assert (status, out) == (2, "")
+    assert err.strip() == f"serving-lab replay: --cuda-{flag}: is for --backend cuda; add that, or leave it out"
+
+
 def test_tables_of_a_run_that_was_not_verified_have_no_times():
     text = render_measurement(measurement(course_job(), passed=False))
     assert "static DIFFERS FROM float64 attention" in text

@@ -114,7 +114,7 @@ def test_a_token_of_ones_own_is_asked_for_everywhere():
     [
         (("--cuda", "maybe"), "argument --cuda: invalid choice"),
         (("--cuda-layers", "9"), "--cuda-layers: must be at most 4, not 9"),
-        (("--cuda-device", "first"), "--cuda-device: must be a whole number"),
+        (("--cuda-device", "first"), "--cuda-device: must be the number of a GPU or cpu"),
     ],
 )
 def test_a_wrong_flag_is_one_line(flags, said):
