@@ -4,6 +4,7 @@
 import {notice} from "./notices.js";
 
 const NAME = "serving-lab-cuda"; // of the Server-Timing header: app/serve/headers.py
+const BUT = "Everything runs in this browser, but for what you have the GPU measure.";
 const LINK = /^#cuda-token=([^&]+)$/; // what the server prints at its start
 
 /** Values in one of the browser's storages; where that is blocked, as long as the page. */
@@ -76,6 +77,8 @@ export function setUpGpu(lab) {
   const place = document.getElementById("gpu");
   const button = document.getElementById("measure-gpu");
   const choose = document.getElementById("open-measurement");
+  const promise = document.querySelector(".private");
+  const kept = promise.textContent;
   const own = {...lab, api: null, status: null, close: () => turn(false), name: () => name(), kept: (some) => { offer.kept.set(some ? "1" : null); name(); }};
   let panel = null;
   let last = null;
@@ -92,6 +95,7 @@ export function setUpGpu(lab) {
     const {status} = own;
     const offered = status && status.missing !== "driver" && status.error === undefined;
     button.textContent = offered ? "Measure on the GPU" : "Measured times";
+    promise.textContent = offered ? BUT : kept;
     button.hidden = !offered && !lab.config.sample && !offer.kept.get() && (place.hidden || panel === null);
   }
 

@@ -282,11 +282,13 @@ def test_what_stands_in_the_way_is_said_in_one_sentence(browser, site, tmp_path)
             "This server cannot replay on a GPU. There is no NVIDIA driver on this machine"
         )
         expect(button).to_have_text("Measured times")
+        expect(lab.page.locator(".private")).to_contain_text("Nothing you do here leaves your machine")
         found[0] = Status(False, "pytorch", "There is a GPU, but PyTorch is not installed: pip install it.")
         server.replays._status = None
         panel.press("Look again")
         expect(panel.node).to_contain_text("This server cannot replay on a GPU. There is a GPU, but PyTorch is not")
         expect(button).to_have_text("Measure on the GPU")
+        expect(lab.page.locator(".private")).to_contain_text("but for what you have the GPU measure")
         found[0] = Status(True, None, "CUDA is there.", THERE.devices)
         server.replays._status = None
         panel.press("Look again")
