@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.cuda.plan import Plan
+from lab.cuda.plan import Plan, batch_sizes
 from lab.cuda.shapes import DTYPE_BYTES, LayerShape
 
 BANDWIDTH_BUFFER = 2**30
@@ -14,11 +14,23 @@ OVERHEAD = 2**30
 """Bytes allowed for what the driver, PyTorch and its libraries take for themselves."""
 
 
+GRAPH_LEAST = 2**25
+"""Bytes allowed for a CUDA graph itself, whose memory is taken in blocks of up to 20 MB."""
+
+
 def replay_bytes(plans: Sequence[Plan], shape: LayerShape, layers: int, dtype: str) -> int:
     """Bytes that a replay of `plans`, one after the other, needs at its peak, with everything around it."""
     size = DTYPE_BYTES[dtype]
     weights = layers * shape.weights * size
-    return weights + max([2 * BANDWIDTH_BUFFER, *(plan_bytes(plan, shape, layers, size) for plan in plans)]) + OVERHEAD
+    each = [plan_bytes(plan, shape, layers, size) + graph_bytes(plan, shape, layers, size) for plan in plans]
+    return weights + max([2 * BANDWIDTH_BUFFER, *each]) + OVERHEAD
+
+
+def graph_bytes(plan: Plan, shape: LayerShape, layers: int, size: int) -> int:
+    """Bytes that the CUDA graphs of `plan` hold, one for each batch size; `size`: bytes a number."""
+    activations = 2 * shape.hidden + 2 * shape.qkv + 3 * shape.ff
+    looked_at = layers * (shape.qkv + shape.heads * shape.head_dim)  # what verification reads: q, k, v and the output
+    return sum(GRAPH_LEAST + requests * (activations + looked_at) * size for requests in batch_sizes([plan]))
 
 
 def plan_bytes(plan: Plan, shape: LayerShape, layers: int, size: int) -> int:

@@ -9,12 +9,13 @@ import pytest
 from made_up import COURSE
 
 from lab.cuda.job import CPU, Settings, job_from_dict, job_from_request, make_job
-from lab.cuda.memory import replay_bytes, shown_bytes
-from lab.cuda.plan import plans_of
+from lab.cuda.memory import GRAPH_LEAST, graph_bytes, replay_bytes, shown_bytes
+from lab.cuda.plan import batch_sizes, plans_of
 from lab.cuda.shapes import SHAPES
 from lab.errors import InputError
 from lab.formats.trace_json import parse_trace, read_trace, trace_sha256
 from lab.options import Options
+from lab.workload import Limits, Request, Trace
 
 TRACE = json.loads(COURSE.read_text("utf-8"))
 
@@ -138,3 +139,20 @@ def test_memory_is_reckoned_before_anything_is_put_on_the_device():
 )
 def test_bytes_in_words(count, text):
     assert shown_bytes(count) == text
+
+
+def test_the_memory_of_a_replay_counts_a_graph_for_each_batch_size():
+    shape = SHAPES["llama-3.1-8b"]
+
+    def needed(requests):
+        limits = Limits(requests, 4096, 16)
+        trace = Trace("many", limits, tuple(Request(f"r{n}", 0, 4, 2 + n) for n in range(requests)))
+        plan = plans_of(trace, ["continuous"])["continuous"]
+        return plan, graph_bytes(plan, shape, 4, 2), replay_bytes([plan], shape, 4, "bfloat16")
+
+    few, many = needed(8), needed(256)
+    assert len(batch_sizes([few[0]])) == 8 and len(batch_sizes([many[0]])) == 8 + 31
+    assert few[1] < 9 * GRAPH_LEAST
+    # The largest graph's q, k, v and output in four layers are 29 MB, and its MLP's 22 MB.
+    assert many[1] > 39 * GRAPH_LEAST + 51e6
+    assert many[2] > many[1] + 4 * shape.weights * 2
