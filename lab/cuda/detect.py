@@ -22,7 +22,7 @@ from typing import Any
 
 from lab.cuda.spawn import python_command, python_environment
 
-INSTALL = "pip install 'serving-lab[cuda]' (from a checkout: pip install '.[cuda]')"
+INSTALL = "pip install '.[cuda]' in the lab's checkout"
 LOOK_SECONDS = 60
 """PyTorch with CUDA is gigabytes: read from a slow disk for the first time, its import takes half a minute."""
 

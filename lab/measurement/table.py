@@ -17,9 +17,16 @@ def render_measurement(measurement: dict[str, Any]) -> str:
         _kernel(measurement),
         _batch(measurement),
         [*measurement["notes"]],
-        ["What no GPU has confirmed yet:", *(f"  {line}" for line in UNCONFIRMED)] if UNCONFIRMED else [],
+        _unconfirmed(),
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def _unconfirmed() -> list[str]:
+    """Dated, as what is above it may be from a GPU."""
+    if not UNCONFIRMED:
+        return []
+    return ["What no GPU had confirmed when this version of the lab was made:", *(f"  {line}" for line in UNCONFIRMED)]
 
 
 def _heading(measurement: dict[str, Any]) -> list[str]:
@@ -29,7 +36,7 @@ def _heading(measurement: dict[str, Any]) -> list[str]:
     driver = f", driver {device['driver']}" if device["driver"] else ""
     lines = [
         printable(f"{measurement['trace']['name']} on {device['name']}, {measurement['measured_at']}"),
-        f"{shape['layers']} layers of {shape['name']}, {measurement['dtype']}, {method['ops']}; {software}{driver}",
+        f"{shape['layers']} {'layer' if shape['layers'] == 1 else 'layers'} of {shape['name']}, {measurement['dtype']}, {method['ops']}; {software}{driver}",
         f"{method['repeats']} replays after {method['warmup']}, {method['clock']}; bandwidth "
         f"{measurement['bandwidth']['bytes_per_s'] / 1e9:.0f} GB/s",
     ]
