@@ -34,9 +34,10 @@ def _heading(measurement: dict[str, Any]) -> list[str]:
     method = measurement["method"]
     software = ", ".join(f"{name} {versions[name]}" for name in ("torch", "cuda", "triton") if versions[name])
     driver = f", driver {device['driver']}" if device["driver"] else ""
+    layers = "1 layer" if shape["layers"] == 1 else f"{shape['layers']} layers"
     lines = [
         printable(f"{measurement['trace']['name']} on {device['name']}, {measurement['measured_at']}"),
-        f"{shape['layers']} {'layer' if shape['layers'] == 1 else 'layers'} of {shape['name']}, {measurement['dtype']}, {method['ops']}; {software}{driver}",
+        f"{layers} of {shape['name']}, {measurement['dtype']}, {method['ops']}; {software}{driver}",
         f"{method['repeats']} replays after {method['warmup']}, {method['clock']}; bandwidth "
         f"{measurement['bandwidth']['bytes_per_s'] / 1e9:.0f} GB/s",
     ]
