@@ -15,17 +15,22 @@ BIN := .venv/bin
 # them one after the other.
 SIDE_BY_SIDE ?= -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test bench test-cuda prove build picture lint bench-site
+.PHONY: run test warm bench test-cuda prove build picture lint style bench-site
 run:
 	@$(PYTHON) app/setup/environment.py
 	@$(BIN)/python -m app.setup.toolchain
 	@$(BIN)/python -m lab serve $(if $(HOST),--host $(HOST)) $(if $(PORT),--port $(PORT)) $(ARGS)
 
-test: lint
+test:
+	@$(PYTHON) app/setup/environment.py test
+	@$(MAKE) --no-print-directory -j2 style warm
+	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(ARGS)
+
+# What the tests need besides .venv.
+warm:
 	@$(BIN)/python -m app.setup.browser
 	@$(BIN)/python -m app.setup.toolchain
 	@$(BIN)/python -m app.setup.warm
-	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(ARGS)
 
 bench:
 	@$(PYTHON) app/setup/environment.py test
@@ -43,6 +48,9 @@ prove:
 
 lint:
 	@$(PYTHON) app/setup/environment.py test
+	@$(MAKE) --no-print-directory style
+
+style:
 	@$(BIN)/python -m ruff check .
 	@$(BIN)/python -m ruff format --check .
 	@$(BIN)/python -m mypy
