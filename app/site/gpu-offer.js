@@ -78,7 +78,7 @@ export function setUpGpu(lab) {
   const button = document.getElementById("measure-gpu");
   const choose = document.getElementById("open-measurement");
   const promise = document.querySelector(".private");
-  const kept = promise.textContent;
+  const usual = promise.textContent;
   const own = {...lab, api: null, status: null, close: () => turn(false), name: () => name(), kept: (some) => { offer.kept.set(some ? "1" : null); name(); }};
   let panel = null;
   let last = null;
@@ -95,7 +95,7 @@ export function setUpGpu(lab) {
     const {status} = own;
     const offered = status && status.missing !== "driver" && status.error === undefined;
     button.textContent = offered ? "Measure on the GPU" : "Measured times";
-    promise.textContent = offered ? BUT : kept;
+    promise.textContent = offered ? BUT : usual;
     button.hidden = !offered && !lab.config.sample && !offer.kept.get() && (place.hidden || panel === null);
   }
 

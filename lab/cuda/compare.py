@@ -110,7 +110,7 @@ def _kernel_case(
     worst = errors["paged"]
 
     def measured(way: Callable[[], object]) -> Spread:
-        return timed(device, recorded(device, way), settings.warmup, settings.repeats, before or (lambda: None))
+        return timed(device, recorded(device, way), settings.warmup, settings.repeats, before)
 
     paged_ms = measured(paged)
     right = [name for name in ways if errors[name] <= tolerance]  # one that is wrong is nothing to compare with

@@ -47,13 +47,20 @@ class Status:
         return {**asdict(self), "devices": list(self.devices)}
 
 
+def python_headers() -> bool:
+    """Whether a C compiler finds Python.h: where this Python keeps it, or where the environment says."""
+    named = [os.environ.get(name, "") for name in ("CPATH", "C_INCLUDE_PATH")]
+    folders = [sysconfig.get_paths()["include"], *(folder for text in named for folder in text.split(os.pathsep))]
+    return any(folder and (Path(folder) / "Python.h").is_file() for folder in folders)
+
+
 def detect(
     load: Callable[[str], Any] = ctypes.CDLL,
     find: Callable[[str], object] = importlib.util.find_spec,
     import_module: Callable[[str], Any] = importlib.import_module,
     which: Callable[[str], str | None] = shutil.which,
     ask_memory: bool = True,
-    has_headers: Callable[[], bool] = lambda: python_headers(),
+    has_headers: Callable[[], bool] = python_headers,
 ) -> Status:
     """Look in this process: driver, GPU, PyTorch, its CUDA build, Triton, a C compiler, Python.h, in this order.
 
@@ -108,13 +115,6 @@ def detect(
     devices = tuple(_device(torch, index, ask_memory) for index in range(torch.cuda.device_count()))
     listed = ", ".join(f"{index}: {device['name']}" for index, device in enumerate(devices))
     return Status(True, None, f"CUDA {torch.version.cuda} with PyTorch {torch.__version__} on {listed}.", devices)
-
-
-def python_headers() -> bool:
-    """Whether a C compiler finds Python.h: where this Python keeps it, or where the environment says."""
-    named = [os.environ.get(name, "") for name in ("CPATH", "C_INCLUDE_PATH")]
-    folders = [sysconfig.get_paths()["include"], *(folder for text in named for folder in text.split(os.pathsep))]
-    return any(folder and (Path(folder) / "Python.h").is_file() for folder in folders)
 
 
 def _loaded(load: Callable[[str], Any], name: str) -> Any:

@@ -85,7 +85,7 @@ def timed(
     work: Callable[[], object],
     warmup: int,
     repeats: int,
-    before: Callable[[], object] = lambda: None,
+    before: Callable[[], object] | None = None,
 ) -> Spread:
     """Median and spread, in ms, of `work` done `repeats` times after `warmup` times, each after `before`, unmarked."""
     watch = Stopwatch(device)
@@ -93,7 +93,8 @@ def timed(
         work()
     watch.read()
     for _ in range(repeats):
-        before()
+        if before is not None:
+            before()
         watch.time(work)
     return spread(watch.read())
 

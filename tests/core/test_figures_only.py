@@ -201,7 +201,10 @@ def test_how_far_a_replay_is_can_be_followed_on_every_way(given, monkeypatch):
     monkeypatch.setattr("lab.figures.A_WHILE", 1)
     seen = []
     course = read_trace(COURSE)
-    reached = lambda policy, iteration: seen.append((policy, iteration))  # noqa: E731
+
+    def reached(policy, iteration):
+        seen.append((policy, iteration))
+
     run(course, policies=["static"], keep_records=False, reached=reached, **given)
     assert len(seen) > 3 and seen == sorted(seen) and {policy for policy, _ in seen} == {"static"}
     assert 100 < seen[-1][1] <= 116

@@ -20,9 +20,8 @@ ON_CPU = Settings(device=CPU, shape="tiny", layers=1, dtype="float32", warmup=1,
 def rows(monkeypatch, before=None):
     monkeypatch.setattr(compare, "flush", lambda device, cache_bytes: before)
     layers = Layers(SHAPES["tiny"], 1, torch.float32, torch.device("cpu"), 0, PagedOps())
-    stage = lambda name, of: lambda: None  # noqa: E731
     with torch.inference_mode():
-        return compare.kernel_cases(layers, 1e9, 0, TOLERANCE["float32"], ON_CPU, stage)
+        return compare.kernel_cases(layers, 1e9, 0, TOLERANCE["float32"], ON_CPU, lambda name, of: lambda: None)
 
 
 @pytest.mark.parametrize(("heads", "kv_heads"), [(4, 2), (4, 4)])
