@@ -235,6 +235,11 @@ def test_without_a_server_nothing_is_asked_and_measurements_open(browser, site, 
             for part in (".gpu-lane svg", ".timeline")
         )
         assert (lane["x"], lane["width"]) == (time["x"], time["width"])
+        kernel = panel.node.locator("details", has=lab.page.get_by_text("The price of paging"))
+        kernel.locator("summary").click()
+        ratio = kernel.get_by_role("cell", name="× 1.20").bounding_box()
+        assert ratio is not None and ratio["x"] + ratio["width"] <= 360, ratio
+        kernel.locator("summary").click()
         panel.node.get_by_label("Compare with").select_option(index=1)
         expect(panel.node.locator(".gpu-compared table")).to_have_count(1)
         assert panel.node.locator(".gpu-compared .gpu-scroll").evaluate(
